@@ -84,7 +84,11 @@ await main(async () => {
   const work = folder("guide")
   const { KUBECONFIG: _, ...env } = process.env
   // Other programs may use these ports.
-  const withoutServers = { CM_METRICS_BIND_ADDRESS: "0", CM_HEALTH_PROBE_BIND_ADDRESS: "0", CM_CONSOLE_BIND_ADDRESS: "0" }
+  const withoutServers = {
+    CM_METRICS_BIND_ADDRESS: "0",
+    CM_HEALTH_PROBE_BIND_ADDRESS: "0",
+    CM_CONSOLE_BIND_ADDRESS: "0"
+  }
   // A home directory without a kubeconfig; npm keeps its own settings and its cache.
   const kept = (name) => run("npm", ["config", "get", name]).trim()
   const npm = {

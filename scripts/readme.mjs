@@ -178,7 +178,11 @@ const configured = async (path, env) => {
   mkdirSync(join(env.HOME, ".kube"), { recursive: true })
   copyFileSync(path, join(env.HOME, ".kube", "config"))
   // `npm start` runs beside it and uses the ports.
-  const withoutServers = { CM_METRICS_BIND_ADDRESS: "0", CM_HEALTH_PROBE_BIND_ADDRESS: "0", CM_CONSOLE_BIND_ADDRESS: "0" }
+  const withoutServers = {
+    CM_METRICS_BIND_ADDRESS: "0",
+    CM_HEALTH_PROBE_BIND_ADDRESS: "0",
+    CM_CONSOLE_BIND_ADDRESS: "0"
+  }
   const program = start(onCluster, { ...env, ...withoutServers })
   await program.until("its controller started", (output) => output.includes("Starting Controller"))
   await program.interrupt()

@@ -176,7 +176,7 @@ export const listen = (
   setting: string,
   { address, isOptional }: Place,
   handle: Handler,
-  further: Pick<ListenOptions, "certificate" | "http2" | "methods"> = {}
+  further: Pick<ListenOptions, "certificate" | "drainLimit" | "http2" | "methods"> = {}
 ): Effect.Effect<Listening | undefined, ListenError, Listener | Scope.Scope> =>
   Effect.flatMap(Listener, (listener) => listener.listen({ name, setting, address, handle, ...further })).pipe(
     Effect.tap(({ port }) => Effect.annotateLogs(Effect.logInfo(`Serving ${name}`), { port })),

@@ -120,6 +120,7 @@ const promised: ReadonlyArray<
   ["webhook-cert-name", [], "CM_WEBHOOK_CERT_NAME", "tls.crt"],
   ["webhook-cert-key", [], "CM_WEBHOOK_CERT_KEY", "tls.key"],
   ["webhook-self-signed", [], "CM_WEBHOOK_SELF_SIGNED", "false"],
+  ["console-bind-address", [], "CM_CONSOLE_BIND_ADDRESS", "127.0.0.1:8082"],
   ["pprof-bind-address", ["profiling"], "CM_PPROF_BIND_ADDRESS", "0"],
   ["zap-devel", [], "CM_ZAP_DEVEL", "false"],
   ["zap-encoder", [], "CM_ZAP_ENCODER", "json"],

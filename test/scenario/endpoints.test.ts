@@ -204,6 +204,7 @@ describe.concurrent("the pages for operators", () => {
           {
             CM_RECONCILIATION_TIMEOUT: "2m",
             CM_HEALTH_PROBE_BIND_ADDRESS: "0",
+            CM_CONSOLE_BIND_ADDRESS: "0",
             CM_ZAP_ENCODER: "console",
             CM_MAX_RETRIES: ""
           }
@@ -216,6 +217,7 @@ describe.concurrent("the pages for operators", () => {
             Object.entries(flags).map(([name, value]) => [name, { value, origin: `flag --${name}` }])
           ),
           "health-probe-bind-address": { value: "0", origin: "environment CM_HEALTH_PROBE_BIND_ADDRESS" },
+          "console-bind-address": { value: "0", origin: "environment CM_CONSOLE_BIND_ADDRESS" },
           "zap-encoder": { value: "console", origin: "environment CM_ZAP_ENCODER" },
           "reconciliation-timeout": { value: "2m", origin: "environment CM_RECONCILIATION_TIMEOUT" },
           "max-retries": { value: "7", origin: `file ${file}` }

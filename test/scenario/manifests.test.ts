@@ -38,7 +38,11 @@ const real = Effect.gen(function* () {
 })
 
 /** Removes the settings that tests add: here a user sets nothing. */
-const withoutTestSettings = { CM_METRICS_BIND_ADDRESS: "", CM_HEALTH_PROBE_BIND_ADDRESS: "" }
+const withoutTestSettings = {
+  CM_METRICS_BIND_ADDRESS: "",
+  CM_HEALTH_PROBE_BIND_ADDRESS: "",
+  CM_CONSOLE_BIND_ADDRESS: ""
+}
 
 const kinds = [
   "clusterrole",

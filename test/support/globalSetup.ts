@@ -49,7 +49,9 @@ export default ({ provide }: TestProject): (() => void) | undefined => {
     }
   }
   const folder = mkdtempSync(join(tmpdir(), "program-"))
-  for (const part of ["main.js", "program"]) cpSync(join(root, "dist", part), join(folder, part), { recursive: true })
+  for (const part of ["main.js", "program", "console"]) {
+    cpSync(join(root, "dist", part), join(folder, part), { recursive: true })
+  }
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n')
   provide("program", { path: join(folder, "main.js") })
   return () => rmSync(folder, { recursive: true, force: true })

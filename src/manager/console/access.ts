@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { Handler, HttpResponse } from "../../layers/http/handler.ts"
+import type { Failure } from "./protocol.ts"
 
 /** Lets authorized requests through to the handler, and answers the others itself. */
 export type Access = (handle: Handler) => Handler
@@ -15,7 +16,7 @@ export const path = "/console"
 /** For the page, which shows the message. */
 export const failure = (status: number, message: string): HttpResponse => ({
   status,
-  body: JSON.stringify({ message }),
+  body: JSON.stringify({ message } satisfies Failure),
   contentType: "application/json"
 })
 

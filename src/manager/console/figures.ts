@@ -93,13 +93,14 @@ const controllersOf = Effect.fnUntraced(function* (
   const all = yield* Seen.seenOf(controllers, Controllers.limit)
   return yield* Effect.forEach(all, (seen) =>
     Effect.map(LoopMetrics.of(seen.controller.name), (metrics): Protocol.Controller => {
-      const { snapshot } = seen
-      const name = seen.controller.name
+      const { controller, snapshot } = seen
+      const { name } = controller
       const [before, now] = [durations.get(name), metrics.durations()]
       durations.set(name, now)
       const queue = Controllers.queueOf(snapshot)
       return {
         name,
+        ...(controller.for === undefined ? {} : { resource: Resource.qualifiedName(controller.for) }),
         ...Controllers.standing(seen),
         workers: snapshot.workers,
         active: snapshot.active,
@@ -110,7 +111,7 @@ const controllersOf = Effect.fnUntraced(function* (
         p50: quantile(0.5, now, before),
         p99: quantile(0.99, now, before),
         lastError: errorOf(snapshot),
-        reads: seen.controller.reads.map(Resource.qualifiedName),
+        reads: controller.reads.map(Resource.qualifiedName),
         keys: keysOf(snapshot, at)
       }
     })

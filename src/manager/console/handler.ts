@@ -26,7 +26,6 @@ export interface File {
 }
 
 export interface Options extends Controllers.Selected {
-  readonly controllers: ReadonlyArray<Controllers.Controller & { readonly for?: Resource.Any | undefined }>
   readonly program: Protocol.Program
   /** By name; undefined if the page was not built. */
   readonly files: ReadonlyMap<string, File> | undefined
@@ -99,33 +98,33 @@ const fileAt = (files: Options["files"], path: string): HttpResponse => {
   return { status: 200, body: file.body, contentType: file.contentType, headers }
 }
 
-type Streams = (method: string) => HttpResponse
-
-const streams = (options: Options, figures: Effect.Effect<Figures.Sample>): Streams => {
+const streams = (options: Options, figures: Effect.Effect<Figures.Sample>): (() => HttpResponse) => {
   let open = 0
   const counted = Effect.acquireRelease(
     Effect.sync(() => ++open),
     () => Effect.sync(() => --open)
   )
   const lines = ConsoleStream.make({ ...options, figures })
-  const body = Stream.unwrap(Effect.map(counted, (count) => (count > mostStreams ? Stream.empty : lines))).pipe(
-    Stream.interruptWhen(options.closing)
-  )
+  const body = Stream.unwrap(Effect.map(counted, (count) => (count > mostStreams ? Stream.empty : lines)))
   return () =>
     open >= mostStreams
       ? failure(429, `the console has ${mostStreams} streams already: close a page`)
       : { status: 200, body, contentType: "application/x-ndjson" }
 }
 
-const api = (options: Options, stream: Streams, { method, path, query }: HttpRequest): Effect.Effect<HttpResponse> => {
+const api = (
+  options: Options,
+  stream: () => HttpResponse,
+  { path, query }: HttpRequest
+): Effect.Effect<HttpResponse> => {
   const [what, ...names] = path.slice(`${root}/api/`.length).split("/")
   switch (what) {
     case "stream":
-      return Effect.succeed(names.length === 0 ? stream(method) : notHere)
+      return Effect.succeed(names.length === 0 ? stream() : notHere)
     case "search":
       return names.length > 0
         ? Effect.succeed(notHere)
-        : Effect.map(held, (all) => answer(Search.search(all, query.get("q") ?? "")))
+        : Effect.map(held(options), (all) => answer(Search.search(all, query.get("q") ?? "")))
     case "objects":
       return objectAt(options, names)
     default:
@@ -139,9 +138,10 @@ const answer = (value: Protocol.SearchResult | Protocol.ObjectView): HttpRespons
   contentType: "application/json"
 })
 
-const held = Effect.gen(function* () {
+/** The stores of the program, and those of the cluster. */
+const held = Effect.fnUntraced(function* ({ cluster }: Options) {
   const all = yield* (yield* Inspection).stores.all
-  return (yield* Effect.all(all)).flat()
+  return (yield* Effect.all(cluster === undefined ? all : [...all, cluster.informers])).flat()
 })
 
 /** `pods/default/web-1`, `nodes/worker-1`. */
@@ -151,7 +151,7 @@ const objectAt = (options: Options, names: ReadonlyArray<string>): Effect.Effect
     if (names.length < 2 || names.length > 3 || names.includes("")) return notHere
     const question = { resource, key: second === undefined ? first : Key.make(first, second) }
     const due = yield* dueOf(options, question)
-    return answer(Objects.view(yield* held, question, options.timeline ?? Objects.noTimeline, due))
+    return answer(Objects.view(yield* held(options), question, options.timeline ?? Objects.noTimeline, due))
   })
 
 /** Of the controllers that reconcile objects of this kind. */

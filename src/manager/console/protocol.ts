@@ -3,7 +3,10 @@
  * program. Times are milliseconds since 1970, durations milliseconds, sizes bytes; names and messages are those of the cluster and may be anything.
  */
 
-/** One line of the stream `GET /console/api/stream` (`application/x-ndjson`). The first line of each type comes at once, later ones when something has changed. */
+/**
+ * One line of the stream `GET /console/api/stream` (`application/x-ndjson`). The first line of each type comes at once, later ones when something has
+ * changed. An empty line only shows that the connection is alive. A stream ends after half an hour: the page asks for another one.
+ */
 export type Message =
   | { readonly type: "hello"; readonly program: Program }
   /** At most once a second. */
@@ -15,10 +18,10 @@ export type Message =
     }
   | { readonly type: "informers"; readonly at: number; readonly informers: ReadonlyArray<Informer> }
   | { readonly type: "leadership"; readonly at: number; readonly groups: ReadonlyArray<LeaderGroup> }
-  /** Nodes and pods of the cluster: the whole at first, then what has changed. */
+  /** Nodes and pods of the cluster: the whole at first, in lines of at most a thousand of each, then what has changed. */
   | { readonly type: "cluster"; readonly at: number; readonly nodes: Changes<Node>; readonly pods: Changes<Pod> }
 
-/** `reset`: `changed` is the whole. */
+/** `reset`: what was sent before is void; `changed` is the whole, or the beginning of it. */
 export interface Changes<A> {
   readonly reset: boolean
   readonly changed: ReadonlyArray<A>
@@ -37,6 +40,8 @@ export interface Program {
 
 export interface Controller {
   readonly name: string
+  /** The kind that its keys name, `deployments.apps`; absent for keys of its own. */
+  readonly resource?: string
   readonly state: "started" | "waiting" | "skipped" | "failed"
   /** What it waits for, or why it does not run. */
   readonly reason?: string
@@ -114,7 +119,12 @@ export interface Pod {
   readonly deleting: boolean
 }
 
-/** `GET /console/api/search?q=…`: objects in the cache, at most 50. */
+/** The body of a response with another status than 200. 401: the token is missing or not valid; 403: it is, and its user may not. */
+export interface Failure {
+  readonly message: string
+}
+
+/** `GET /console/api/search?q=…`: objects in the cache, at most 50. A resource is `pods` or `deployments.apps`. */
 export interface SearchResult {
   readonly found: ReadonlyArray<{ readonly resource: string; readonly kind: string; readonly key: string }>
 }
@@ -136,6 +146,7 @@ export interface ObjectView {
 }
 
 export interface Related {
+  /** Empty if no object of the kind is in the cache. */
   readonly resource: string
   readonly kind: string
   readonly key: string

@@ -50,7 +50,9 @@ export const start = Effect.fnUntraced(function* (options: Options) {
   const certificate = local ? undefined : yield* certificateOf(secure)
   const listening = yield* Servers.listen("console", settings.consoleAddress.name, place, handle, {
     certificate,
-    http2: secure.http2
+    http2: secure.http2,
+    // A page that does not read must not delay the end of the program.
+    drainLimit: "100 millis"
   })
   if (listening === undefined) return undefined
   // Before the listener closes, which waits for its responses.

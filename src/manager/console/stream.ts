@@ -22,6 +22,8 @@ export interface Options {
   readonly figures: Effect.Effect<Figures.Sample>
   /** A cache with all nodes and pods. Undefined: they are not shown. */
   readonly cluster: Cache["Service"] | undefined
+  /** Ends the stream when it completes. */
+  readonly closing: Effect.Effect<void>
 }
 
 /**
@@ -37,7 +39,7 @@ const encoder = new TextEncoder()
 
 const line = (message: Protocol.Message): string => `${JSON.stringify(message)}\n`
 
-export const make = ({ cluster, figures, program }: Options): Stream.Stream<Uint8Array> =>
+export const make = ({ closing, cluster, figures, program }: Options): Stream.Stream<Uint8Array> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const now = Monotonic.millis(yield* Clock.Clock)
@@ -67,9 +69,10 @@ export const make = ({ cluster, figures, program }: Options): Stream.Stream<Uint
       const next: Effect.Effect<readonly [Uint8Array], Cause.Done> = Effect.suspend(() =>
         now() - began >= pace.life ? Cause.done() : Effect.flatMap(lines, (text) => (text === "" ? later : said(text)))
       )
-      const later = Effect.andThen(
-        Effect.sleep(pace.look),
-        Effect.suspend(() => next)
+      // Not `Stream.interruptWhen`, which pulls before the reader does.
+      const later = Effect.flatMap(
+        Effect.raceFirst(Effect.as(Effect.sleep(pace.look), false), Effect.as(closing, true)),
+        (isClosing) => (isClosing ? Cause.done() : next)
       )
       return Stream.fromPull(Effect.succeed(next))
     })

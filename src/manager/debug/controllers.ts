@@ -16,6 +16,8 @@ export const limit = 20
 export interface Controller {
   readonly name: string
   readonly reads: ReadonlyArray<Resource.Any>
+  /** The kind whose objects it reconciles, if there is one. */
+  readonly for?: Resource.Any | undefined
   readonly needsLeader: boolean
   /** Pages of its own. */
   readonly debug?: Readonly<Record<string, string>> | undefined
