@@ -94,12 +94,13 @@ try {
     if (round % 4 === 3) kubectl("set", "image", "deployment/payments", `payments=payments:${round}`)
   }
   kubectl("set", "image", "deployment/shop", "shop=shop:2")
-  await wait(1500)
   // The cluster first: it shows the rollout.
-  for (const { colorScheme, file, hash, width } of shots.toReversed().sort((a, b) => Number(b.name === "cluster") - Number(a.name === "cluster"))) {
+  for (const { colorScheme, file, hash, width } of shots
+    .toReversed()
+    .sort((a, b) => Number(b.name === "cluster") - Number(a.name === "cluster"))) {
     const page = pages.get(`${colorScheme} ${width}`)
     await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
-    await wait(1500)
+    await wait(hash === "#/cluster" ? 300 : 1500)
     await page.screenshot({ path: join(folder, file) })
   }
   await browser.close()

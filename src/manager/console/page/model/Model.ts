@@ -9,6 +9,8 @@ export interface ControllerSamples {
   readonly rate: Samples
   readonly errors: Samples
   readonly depth: Samples
+  /** Of the last message that had any. */
+  latency: Pick<Controller, "p50" | "p99">
 }
 
 /** At most this often are the views of nodes and pods rendered. */
@@ -17,7 +19,12 @@ const clusterInterval = 200
 /** The program sends the figures of the controllers at most once a second, and only when one has changed. */
 const quiet = 1500
 
-const newSamples = (): ControllerSamples => ({ rate: new Samples(), errors: new Samples(), depth: new Samples() })
+const newSamples = (): ControllerSamples => ({
+  rate: new Samples(),
+  errors: new Samples(),
+  depth: new Samples(),
+  latency: { p50: null, p99: null }
+})
 
 export const depthOf = ({ queue }: Controller): number => queue.ready + queue.delayed + queue.processing
 
@@ -129,6 +136,7 @@ export class Model {
       this.samples.set(name, samples)
       const depth = depthOf(controller)
       samples.depth.add(at, depth)
+      if (controller.p50 !== null) samples.latency = controller
       total.depth += depth
       if (before === undefined) continue
       const seconds = (at - before.at) / 1000

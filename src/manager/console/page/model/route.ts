@@ -1,5 +1,7 @@
 /** The view that the address names: `#/controllers`, `#/objects/<resource>/<namespace>/<name>`, `#/objects?q=<text>`. */
 
+import type { Controller } from "../../protocol.ts"
+
 export const views = ["controllers", "objects", "queue", "informers", "leadership", "cluster"] as const
 
 export type View = (typeof views)[number]
@@ -35,6 +37,10 @@ export const objectPath = (resource: string, key: string): string =>
   [resource, ...key.split("/")].map(encodeURIComponent).join("/")
 
 export const hrefOfObject = (resource: string, key: string): string => `#/objects/${objectPath(resource, key)}`
+
+/** The object that a key of the controller names; what a search for the key finds if the controller's keys name no kind. */
+export const hrefOfKey = ({ resource }: Pick<Controller, "resource">, key: string): string =>
+  resource === undefined ? hrefOfSearch(key) : hrefOfObject(resource, key)
 
 /** The token of `#token=…`, which is removed from the address bar and from the history of the browser. */
 export const takeToken = (): string | undefined => {

@@ -29,14 +29,21 @@ const pointsOf = (samples: ReadonlyArray<Sample>, now: number): ReadonlyArray<Sa
 
 export const Sparkline = ({ now, samples, tone = "plain" }: SparklineProps) => {
   const points = pointsOf(samples, now)
-  const most = points.reduce((most, { value }) => Math.max(most, value), 0) || 1
+  const most = points.reduce((most, { value }) => Math.max(most, value), 0)
   const line = points
-    .map(({ at, value }) => `${(at * width).toFixed(1)},${(height - 2 - (value / most) * (height - 4)).toFixed(1)}`)
+    .map(
+      ({ at, value }) => `${(at * width).toFixed(1)},${(height - 2 - (value / (most || 1)) * (height - 4)).toFixed(1)}`
+    )
     .join(" ")
   const first = points[0]
   const last = points.at(-1)
   return (
-    <svg class={`sparkline ${tone}`} viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+    <svg
+      class={`sparkline ${most === 0 ? "zero" : tone}`}
+      viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
       {first !== undefined && last !== undefined && points.length > 1 && (
         <>
           <polygon

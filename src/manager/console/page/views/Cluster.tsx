@@ -227,7 +227,8 @@ const Rollouts = ({ cluster, now }: { readonly cluster: Pods; readonly now: numb
       />
       {workloads.length > mostWorkloads && (
         <p class="muted note">
-          {plural(workloads.length - mostWorkloads, "further workload")} changed within a minute or {workloads.length - mostWorkloads === 1 ? "is" : "are"} not ready.
+          {plural(workloads.length - mostWorkloads, "further workload")} changed within a minute or{" "}
+          {workloads.length - mostWorkloads === 1 ? "is" : "are"} not ready.
         </p>
       )}
     </section>

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks"
 import type { Controller, Informer } from "../../protocol.ts"
 import { depthOf, type Model } from "../model/Model.ts"
-import { hrefOfSearch } from "../model/route.ts"
+import { hrefOfKey } from "../model/route.ts"
 import { formatAge, formatCount, formatDuration, formatRate, plural } from "../parts/format.ts"
 import { useModel } from "../parts/hooks.ts"
 import { Sparkline } from "../parts/Sparkline.tsx"
@@ -58,7 +58,7 @@ const Detail = ({ controller, model }: { readonly controller: Controller; readon
             <dd>
               <span class="error">{lastError.message}</span>{" "}
               <span class="muted">
-                {lastError.key !== undefined && <a href={hrefOfSearch(lastError.key)}>{lastError.key}</a>}{" "}
+                {lastError.key !== undefined && <a href={hrefOfKey(controller, lastError.key)}>{lastError.key}</a>}{" "}
                 {formatAge(now, lastError.at)}
               </span>
             </dd>
@@ -176,6 +176,8 @@ export const Controllers = () => {
     if (!next.delete(name)) next.add(name)
     setOpened(next)
   }
+  /** Of the last runs: a controller that does nothing has no newer ones. */
+  const latencyOf = ({ name }: Controller, which: "p50" | "p99") => model.samples.get(name)?.latency[which] ?? null
   const rateOf = ({ name }: Controller) => model.samples.get(name)?.rate.last ?? 0
   const columns: ReadonlyArray<Column<Controller>> = [
     {
@@ -215,14 +217,14 @@ export const Controllers = () => {
     {
       title: "p50",
       kind: "number",
-      order: (a, b) => (a.p50 ?? -1) - (b.p50 ?? -1),
-      cell: ({ p50 }) => formatDuration(p50)
+      order: (a, b) => (latencyOf(a, "p50") ?? -1) - (latencyOf(b, "p50") ?? -1),
+      cell: (one) => formatDuration(latencyOf(one, "p50"))
     },
     {
       title: "p99",
       kind: "number",
-      order: (a, b) => (a.p99 ?? -1) - (b.p99 ?? -1),
-      cell: ({ p99 }) => formatDuration(p99)
+      order: (a, b) => (latencyOf(a, "p99") ?? -1) - (latencyOf(b, "p99") ?? -1),
+      cell: (one) => formatDuration(latencyOf(one, "p99"))
     },
     {
       title: "Queue",

@@ -1,7 +1,7 @@
 /** The first keys of the queues: what runs, what is ready, and what is delayed or failing with its next try. */
 import { useState } from "preact/hooks"
 import type { Controller, QueuedKey } from "../../protocol.ts"
-import { hrefOfSearch } from "../model/route.ts"
+import { hrefOfKey } from "../model/route.ts"
 import { formatAge, formatCount, formatDue, formatDuration } from "../parts/format.ts"
 import { useModel } from "../parts/hooks.ts"
 import { Status, type Tone } from "../parts/Status.tsx"
@@ -70,8 +70,8 @@ export const Queue = () => {
       title: "Key",
       kind: "name",
       order: (a, b) => (a.key.key < b.key.key ? -1 : 1),
-      cell: ({ key }) => (
-        <a data-item href={hrefOfSearch(key.key)}>
+      cell: ({ controller, key }) => (
+        <a data-item href={hrefOfKey(controller, key.key)}>
           {key.key}
         </a>
       )
