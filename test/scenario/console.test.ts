@@ -65,12 +65,13 @@ describe("the console of a program on the embedded cluster", () => {
           assert.strictEqual((yield* text(`${origin}/console/api/${path}`)).status, 401)
         }
 
-        // The sample's pods run, and nothing more is to do for the service accounts.
+        // All controllers run, and nothing more is to do for the service accounts.
         const messages = yield* until(
           `${origin}/console/api/stream`,
           token,
           (message) =>
             message.type === "controllers" &&
+            message.controllers.every(({ state, workers }) => state === "started" && workers > 0) &&
             message.controllers.some(
               ({ name, queue, runs }) => name === "serviceaccount" && runs >= 4 && queue.ready + queue.processing === 0
             )

@@ -45,6 +45,27 @@ const argsOf = (all: ReturnType<typeof manifests>): ReadonlyArray<string> => {
 }
 
 describe("manifests", () => {
+  it("of a console that others can reach have its port, a role for its readers, and the right to review their tokens", () => {
+    const name = "effect-controller-manager"
+    const reviews = (all: ReturnType<typeof manifests>) =>
+      JSON.stringify(one(all, "ClusterRole", name).rules).includes("tokenreviews")
+    const insecure = { "metrics-secure": "false" }
+    for (const address of ["127.0.0.1:8082", "true", "0"]) {
+      const all = manifests(resolved({ ...insecure, "console-bind-address": address }), [podCount])
+      assert.isUndefined(one(all, "ClusterRole", `${name}-console-reader`), address)
+      assert.isFalse(reviews(all))
+    }
+    const all = manifests(resolved({ ...insecure, "console-bind-address": "0.0.0.0:9000" }), [podCount])
+    assert.deepStrictEqual(one(all, "ClusterRole", `${name}-console-reader`).rules, [
+      { nonResourceURLs: ["/console"], verbs: ["get"] }
+    ])
+    assert.isTrue(reviews(all))
+    const { ports } = one(all, "Deployment", name).spec.template.spec.containers[0]
+    assert.deepInclude(ports, { name: "console", containerPort: 9000 })
+    assert.deepInclude(one(all, "NetworkPolicy", name).spec.ingress, { ports: [{ port: "console", protocol: "TCP" }] })
+    assert.include(argsOf(all), "--console-bind-address=0.0.0.0:9000")
+  })
+
   it("are all objects that the chosen controllers need, in an order in which they can be applied", () => {
     const name = "effect-controller-manager"
     assert.deepStrictEqual(manifests(resolved(), [podCount, deployment]).map(where), [
