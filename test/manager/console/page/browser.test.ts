@@ -147,6 +147,7 @@ describe.skipIf(chromiumPath === undefined)("the console's page (needs Debian's 
     later(1000, 8000)
     later(2000, 15_000)
     await page.waitForSelector("text=1 renewal seen")
+    assert.deepStrictEqual(page.faults, [])
   })
 
   it("Cluster shows pods as tiles on their nodes, and a rollout until it is complete", async () => {
@@ -298,6 +299,7 @@ describe.skipIf(chromiumPath === undefined)("the console's page (needs Debian's 
     await become("visible")
     await page.waitForSelector("text=live")
     await expectSoon(() => fake.openStreams() === 1)
+    assert.deepStrictEqual(page.faults, [])
   })
 
   for (const [width, colorScheme] of [

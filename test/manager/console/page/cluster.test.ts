@@ -55,8 +55,14 @@ describe("the data of the console's page", () => {
         [1, []]
       ]
     )
-    assert.deepStrictEqual([...chainOf(timeline, 3)].sort(), [1, 2, 3])
-    assert.deepStrictEqual([...chainOf(timeline, 1)].sort(), [1, 2, 3, 4])
+    assert.deepStrictEqual(
+      [...chainOf(timeline, 3)].sort((a, b) => a - b),
+      [1, 2, 3]
+    )
+    assert.deepStrictEqual(
+      [...chainOf(timeline, 1)].sort((a, b) => a - b),
+      [1, 2, 3, 4]
+    )
   })
 
   it("samples older than five minutes are dropped, and there are at most 300", () => {

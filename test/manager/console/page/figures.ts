@@ -3,7 +3,7 @@ import type { Controller, Message, ObjectView, Pod } from "../../../../src/manag
 
 const quiet = { ready: 0, delayed: 0, processing: 0, failing: 0 }
 
-const controller = (name: string, at: number, of: Partial<Controller>): Controller => ({
+const controller = (name: string, of: Partial<Controller>): Controller => ({
   name,
   state: "started",
   workers: 5,
@@ -25,7 +25,7 @@ export const controllers = (at: number, text = "default/web", runs = 1000): Mess
   at,
   disabled: ["tokencleaner"],
   controllers: [
-    controller("deployment", at, {
+    controller("deployment", {
       active: 2,
       queue: { ready: 3, delayed: 1, processing: 2, failing: 1 },
       oldest: 4200,
@@ -40,10 +40,10 @@ export const controllers = (at: number, text = "default/web", runs = 1000): Mess
         { state: "delayed", key: text, due: at + 60_000, failures: 3 }
       ]
     }),
-    controller("replicaset", at, { runs: 420, p50: 0.8, p99: 12 }),
-    controller("job", at, { state: "waiting", reason: "jobs.batch is not synced", reads: ["jobs.batch"] }),
-    controller("certificates", at, { state: "skipped", reason: "no certificate is configured" }),
-    controller("volumes", at, { state: "failed", reason: `may not list ${text}` })
+    controller("replicaset", { runs: 420, p50: 0.8, p99: 12 }),
+    controller("job", { state: "waiting", reason: "jobs.batch is not synced", reads: ["jobs.batch"] }),
+    controller("certificates", { state: "skipped", reason: "no certificate is configured" }),
+    controller("volumes", { state: "failed", reason: `may not list ${text}` })
   ]
 })
 
