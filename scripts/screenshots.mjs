@@ -50,7 +50,6 @@ const views = [
 /** Small files: one pixel for each of the page's. */
 const shots = [
   ...views.map((view) => ({ ...view, file: `${view.name}.png`, width: 1280, height: 760, colorScheme: "light" })),
-  { ...views[1], file: "object-dark.png", width: 1280, height: 760, colorScheme: "dark" },
   { ...views[0], file: "controllers-narrow.png", width: 390, height: 780, colorScheme: "dark" }
 ]
 

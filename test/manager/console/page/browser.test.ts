@@ -112,6 +112,7 @@ describe.skipIf(chromiumPath === undefined)("the console's page (needs Debian's 
     await page.waitForSelector("tbody tr")
     includesAll(await rowOf(page, "deployments.apps"), "synced", "12,345", "3.3 MiB", "everywhere")
     includesAll(await rowOf(page, "jobs.batch"), "failing", "never", "forbidden: default/web", "next try in")
+    assert.deepStrictEqual(page.faults, [])
   })
 
   it("Leadership shows the holder, the validity, and a renewal when the validity grows", async () => {
