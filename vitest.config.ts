@@ -13,6 +13,7 @@ const common = {
 
 /** Bounds of latency, memory or CPU, and files that change the process they run in. */
 const bounded = [
+  "test/manager/console/page/longTasks.test.ts",
   "test/scenario/leadership/**/*.test.ts",
   "test/scenario/{badInput,election,hostileReconcile,longRun,startStop,stopAnywhere,stopUnderLoad}.test.ts",
   "test/scenario/{sustainedLoad,telemetry,webhookAttack}.test.ts",
@@ -27,6 +28,7 @@ const processes = [
   "test/{scenario,clients}/**/*.test.ts",
   "test/conformance/{https,real}.test.ts",
   "test/**/realServer.test.ts",
+  "test/manager/console/page/browser.test.ts",
   "test/apiserver/{defaults,validation}.test.ts",
   "test/apiserver/**/kubectl.test.ts"
 ]

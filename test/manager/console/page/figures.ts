@@ -1,0 +1,239 @@
+/** Messages of a small program, for the tests of the page. Every text that a user of the cluster chooses can be replaced by one that attacks. */
+import type { Controller, Message, ObjectView, Pod } from "../../../../src/manager/console/protocol.ts"
+
+const quiet = { ready: 0, delayed: 0, processing: 0, failing: 0 }
+
+const controller = (name: string, of: Partial<Controller>): Controller => ({
+  name,
+  state: "started",
+  workers: 5,
+  active: 0,
+  queue: quiet,
+  oldest: null,
+  runs: 0,
+  failures: 0,
+  p50: null,
+  p99: null,
+  lastError: null,
+  reads: ["deployments.apps", "replicasets.apps"],
+  keys: [],
+  ...of
+})
+
+export const controllers = (at: number, text = "default/web", runs = 1000): Message => ({
+  type: "controllers",
+  at,
+  disabled: ["tokencleaner"],
+  controllers: [
+    controller("deployment", {
+      active: 2,
+      queue: { ready: 3, delayed: 1, processing: 2, failing: 1 },
+      oldest: 4200,
+      runs,
+      failures: 7,
+      p50: 1.4,
+      p99: 38,
+      lastError: { message: `cannot update ${text}: conflict`, key: text, at: at - 5000 },
+      keys: [
+        { state: "running", key: "default/api", since: at - 300 },
+        { state: "ready", key: "default/shop", priority: 0, since: at - 4200 },
+        { state: "delayed", key: text, due: at + 60_000, failures: 3 }
+      ]
+    }),
+    controller("replicaset", { runs: 420, p50: 0.8, p99: 12 }),
+    controller("job", { state: "waiting", reason: "jobs.batch is not synced", reads: ["jobs.batch"] }),
+    controller("certificates", { state: "skipped", reason: "no certificate is configured" }),
+    controller("volumes", { state: "failed", reason: `may not list ${text}` })
+  ]
+})
+
+export const pod = (key: string, node: string | null, of: Partial<Pod> = {}): Pod => ({
+  key,
+  node,
+  phase: "Running",
+  ready: true,
+  reason: null,
+  owner: "ReplicaSet/web-1",
+  deleting: false,
+  ...of
+})
+
+export const messages = (at: number, text = "default/web"): ReadonlyArray<Message> => [
+  {
+    type: "hello",
+    program: {
+      name: "test-manager",
+      version: "1.2.3",
+      server: "https://127.0.0.1:6443",
+      isEmbedded: true,
+      startedAt: at - 90_000
+    }
+  },
+  controllers(at, text),
+  {
+    type: "informers",
+    at,
+    informers: [
+      {
+        kind: "deployments.apps",
+        scope: "everywhere",
+        synced: true,
+        objects: 12_345,
+        bytes: 3_500_000,
+        lastEventAt: at - 2000,
+        failuresInARow: 0,
+        lastError: null,
+        subscribers: 3
+      },
+      {
+        kind: "jobs.batch",
+        scope: text,
+        synced: false,
+        objects: 0,
+        bytes: 0,
+        lastEventAt: null,
+        failuresInARow: 4,
+        lastError: { message: `forbidden: ${text}`, at: at - 1000, retryIn: 8000 },
+        subscribers: 1
+      }
+    ]
+  },
+  {
+    type: "leadership",
+    at,
+    groups: [
+      {
+        lease: "kube-system/manager",
+        identity: "host-a",
+        leader: text,
+        leads: false,
+        validFor: 12_000,
+        controllers: ["deployment", "replicaset"]
+      },
+      { lease: null, identity: null, leader: null, leads: true, validFor: null, controllers: ["job"] }
+    ]
+  },
+  {
+    type: "cluster",
+    at,
+    nodes: {
+      reset: true,
+      changed: [
+        { name: "worker-1", ready: true, schedulable: true },
+        { name: "worker-2", ready: false, schedulable: true }
+      ],
+      removed: []
+    },
+    pods: {
+      reset: true,
+      changed: [
+        pod("default/web-1-a", "worker-1"),
+        pod("default/web-1-b", "worker-1", { ready: false, phase: "Pending", reason: "ContainerCreating" }),
+        pod("default/web-1-c", "worker-2", { ready: false, phase: "Pending", reason: "ImagePullBackOff" }),
+        pod(text, null, { ready: false, phase: "Pending", owner: `ReplicaSet/${text}` })
+      ],
+      removed: []
+    }
+  }
+]
+
+export const object = (at: number, text = "default/web"): ObjectView => ({
+  resource: "deployments.apps",
+  kind: "Deployment",
+  key: text,
+  exists: true,
+  truncated: true,
+  due: [{ controller: "deployment", at: at + 60_000, failures: 3 }],
+  owners: [],
+  dependants: [
+    { resource: "replicasets.apps", kind: "ReplicaSet", key: "default/web-1", state: "3/3 ready" },
+    { resource: "replicasets.apps", kind: "ReplicaSet", key: `${text}-2`, state: `${text} not in the cache` }
+  ],
+  timeline: [
+    {
+      type: "change",
+      id: 1,
+      at: at - 9000,
+      resource: "deployments.apps",
+      key: text,
+      change: "modified",
+      resourceVersion: "41",
+      paths: ["spec.replicas", text]
+    },
+    {
+      type: "reconcile",
+      id: 2,
+      at: at - 8900,
+      controller: "deployment",
+      key: text,
+      causes: [1],
+      reasons: [`Deployment ${text} modified: spec.replicas`],
+      waited: 12,
+      duration: 34,
+      outcome: "done"
+    },
+    {
+      type: "write",
+      id: 3,
+      at: at - 8880,
+      controller: "deployment",
+      causes: [2],
+      verb: "update",
+      resource: "replicasets.apps",
+      key: "default/web-1",
+      status: 200,
+      duration: 6.5
+    },
+    {
+      type: "event",
+      id: 4,
+      at: at - 8870,
+      controller: "deployment",
+      causes: [2],
+      kind: "Normal",
+      resource: "deployments.apps",
+      key: text,
+      reason: "ScalingReplicaSet",
+      message: `Scaled up ${text}`
+    },
+    {
+      type: "change",
+      id: 5,
+      at: at - 8860,
+      resource: "replicasets.apps",
+      key: "default/web-1",
+      change: "modified",
+      resourceVersion: "42",
+      paths: ["spec.replicas"]
+    },
+    {
+      type: "reconcile",
+      id: 6,
+      at: at - 5000,
+      controller: "deployment",
+      key: text,
+      causes: [5, 0],
+      reasons: ["ReplicaSet default/web-1 modified: spec.replicas", "resync"],
+      waited: 1,
+      duration: 9,
+      outcome: "error",
+      error: `cannot update ${text}: conflict`,
+      attempt: 3,
+      due: at + 60_000
+    },
+    {
+      type: "write",
+      id: 7,
+      at: at - 4995,
+      controller: "deployment",
+      causes: [6],
+      verb: "update",
+      resource: "deployments.apps",
+      key: text,
+      subresource: "status",
+      status: 409,
+      error: "conflict",
+      duration: 3
+    }
+  ]
+})
