@@ -115,9 +115,9 @@ const held = Effect.fnUntraced(function* (requests: RegExp, ...args: ReadonlyArr
 const events = /^POST .*\/events/
 
 // Alone as well: starts of other programs of this file would count.
-describe("a stop that hangs, at a second signal", () => {
+describe("a stop that hangs, with nothing else running", () => {
   it.live(
-    "is ended at once, with code 1",
+    "is ended at once by a second signal, with code 1",
     () =>
       Effect.gen(function* () {
         let fastest = Infinity
