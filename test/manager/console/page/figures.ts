@@ -152,6 +152,7 @@ export const object = (at: number, text = "default/web"): ObjectView => ({
   timeline: [
     {
       type: "change",
+      kind: "Pod",
       id: 1,
       at: at - 9000,
       resource: "deployments.apps",
@@ -162,6 +163,7 @@ export const object = (at: number, text = "default/web"): ObjectView => ({
     },
     {
       type: "reconcile",
+      resource: "deployments.apps",
       id: 2,
       at: at - 8900,
       controller: "deployment",
@@ -198,6 +200,7 @@ export const object = (at: number, text = "default/web"): ObjectView => ({
     },
     {
       type: "change",
+      kind: "Pod",
       id: 5,
       at: at - 8860,
       resource: "replicasets.apps",
@@ -208,6 +211,7 @@ export const object = (at: number, text = "default/web"): ObjectView => ({
     },
     {
       type: "reconcile",
+      resource: "deployments.apps",
       id: 6,
       at: at - 5000,
       controller: "deployment",
