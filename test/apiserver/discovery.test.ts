@@ -65,7 +65,8 @@ describe("discovery", () => {
 
   it.effect("version and health", () =>
     Effect.gen(function* () {
-      same((yield* get("/version")).major, "1")
+      const { gitVersion, major, minor } = yield* get("/version")
+      same([major, minor, gitVersion], ["1", "36", "v1.36.0+embedded"])
       for (const path of ["/healthz", "/livez", "/readyz"]) same(yield* get(path), "ok")
       same((yield* refused(post("/version", {}))).status, 405)
     }).pipe(Effect.provide(layer()))

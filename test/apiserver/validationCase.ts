@@ -14,7 +14,7 @@ export interface Case {
   readonly differs?: string
 }
 
-/** kube-apiserver 1.35, which the embedded server follows, has more errors or other messages than 1.20. */
+/** kube-apiserver 1.36, which the embedded server follows, has more errors or other messages than 1.20. */
 export const newer = "the words of newer servers"
 /** Since 1.27, the generated labels of Jobs have a prefix. */
 export const labelled = "the labels of newer servers"

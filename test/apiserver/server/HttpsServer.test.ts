@@ -269,12 +269,32 @@ it.live("ends the response when the watch ends, and keeps the connection", () =>
   })
 )
 
-it.live("applies back-pressure for a slow reader", () =>
+it.live("streams a text as it is, and interrupts it when the client disconnects", () =>
+  Effect.gen(function* () {
+    const closed = yield* Queue.unbounded<string>()
+    const text = Stream.make("one\n", "half").pipe(
+      Stream.concat(Stream.never),
+      Stream.ensuring(Queue.offer(closed, "closed"))
+    )
+    const server = yield* serve(() => Effect.succeed<ApiResponse>({ _tag: "Text", contentType: "text/plain", text }))
+    const client = yield* stream(server)
+    assert.strictEqual(client.status, 200)
+    assert.strictEqual(yield* client.next, "one\nhalf")
+    yield* client.abort
+    assert.strictEqual(yield* Queue.take(closed), "closed")
+  })
+)
+
+it.live.each(["Watch", "Text"] as const)("applies back-pressure for a slow reader of a %s", (tag) =>
   Effect.gen(function* () {
     const line = "x".repeat((1 << 20) - 1)
     let produced = 0
     const lines = Stream.fromEffectRepeat(Effect.sync(() => (produced++, line)))
-    const server = yield* serve(() => Effect.succeed({ _tag: "Watch", contentType: "application/json", lines }))
+    const answer: ApiResponse =
+      tag === "Watch"
+        ? { _tag: tag, contentType: "application/json", lines }
+        : { _tag: tag, contentType: "text/plain", text: lines }
+    const server = yield* serve(() => Effect.succeed(answer))
     const socket = yield* rawSocket(server)
     let received = 0
     yield* Effect.promise(
