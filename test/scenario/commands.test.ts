@@ -79,6 +79,16 @@ describe.concurrent("commands", () => {
     )
   }
 
+  it.live("--help of each command describes its own --nodes", () =>
+    Effect.gen(function* () {
+      assert.match(yield* says(["--help"]), /^Cluster:\n(?: {2}.*\n)* {2}--nodes number .*\(default 3\)/m)
+      assert.match(
+        yield* says(["apiserver", "--help"]),
+        /^This command:\n(?: {2}.*\n)* {2}--nodes number .*\(default 0\)/m
+      )
+    }).pipe(Effect.scoped)
+  )
+
   for (const args of [["--version"], ["-v"], ["-version"], ["--version", "--leader-elect"]]) {
     it.live(`${args.join(" ")} prints the version and nothing else`, () =>
       Effect.map(says(args), (text) => assert.strictEqual(text, `${version}\n`)).pipe(Effect.scoped)

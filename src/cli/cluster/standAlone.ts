@@ -39,7 +39,8 @@ export const apiserverSettings = {
     group: "command",
     description: "Directory to write the kubeconfig to; default is a new temporary directory"
   }),
-  nodes: count("nodes", 0, "Simulated nodes, with a scheduler, kubelets, storage and load balancers"),
+  // Not `nodes`, which is the setting of the program.
+  simulated: count("nodes", 0, "Simulated nodes, with a scheduler, kubelets, storage and load balancers"),
   authorization: Setting.make(Codecs.choice(["AlwaysAllow", "RBAC"]), {
     name: "authorization-mode",
     env: false,
@@ -90,14 +91,14 @@ export const apiserver = Effect.fnUntraced(function* (settings: Setting.Values<t
         port: settings.port,
         directory: Option.getOrUndefined(settings.directory),
         authorization: settings.authorization,
-        metrics: settings.nodes > 0,
+        metrics: settings.simulated > 0,
         audit: { onEntry },
         crds
       })
     )
   )
   const { connectNodes, endpoint, kubeconfig } = Context.get(services, EmbeddedCluster)
-  if (settings.nodes > 0) yield* connectNodes(yield* simulate(Context.get(services, Endpoint), settings.nodes))
+  if (settings.simulated > 0) yield* connectNodes(yield* simulate(Context.get(services, Endpoint), settings.simulated))
   yield* Effect.annotateLogs(Effect.logInfo("Embedded API server is up"), { server: endpoint.server })
   return `export KUBECONFIG=${quoted(kubeconfig)}`
 })

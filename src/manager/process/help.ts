@@ -14,8 +14,7 @@ type Row = readonly [left: string, right: string]
 /** The summary of a command, its usage, subcommands and flags, and then the rest of its description. */
 export const render = (doc: HelpDoc.HelpDoc, settings: Setting.Settings): string => {
   const [summary = "", ...rest] = doc.description.split("\n\n")
-  const known = Object.values(settings)
-  const own = doc.flags.flatMap(({ name }) => known.find((setting) => setting.name === name) ?? [])
+  const own = doc.flags.flatMap((flag) => settingOf(flag, Object.values(settings)) ?? [])
   const commands = (doc.subcommands ?? []).flatMap((group) => group.commands)
   const sections: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> = [
     ["Commands", commands.map(({ description, name }) => [name, description])],
@@ -34,6 +33,12 @@ export const render = (doc: HelpDoc.HelpDoc, settings: Setting.Settings): string
     ),
     ...rest
   ].join("\n\n")
+}
+
+/** Two commands may have different settings of one name, such as the `--nodes` of the program and of `apiserver`. */
+const settingOf = ({ description, name }: HelpDoc.FlagDoc, known: ReadonlyArray<Setting.Setting<unknown>>) => {
+  const named = known.filter((setting) => setting.name === name)
+  return named.find((setting) => sentence(setting) === Option.getOrUndefined(description)) ?? named[0]
 }
 
 const rowOf = (setting: Setting.Setting<unknown>): Row => [
