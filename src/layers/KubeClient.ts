@@ -202,11 +202,9 @@ export class KubeClient extends Context.Service<KubeClient, Client>()("effect-co
     Layer.effect(
       KubeClient,
       Effect.gen(function* () {
-        const timeline = yield* Timeline
-        const traced = (yield* Trace.isOn) ? CallPolicy.traced : undefined
-        const around: Around | undefined =
-          timeline === undefined ? traced : (request, call) => timeline.write(request, traced?.(request, call) ?? call)
-        return KubeClient.of(make(yield* Transport, options, around))
+        const inner: Around = (yield* Trace.isOn) ? CallPolicy.traced : (_, call) => call
+        const recorded = (yield* Timeline)?.write ?? ((_, call) => call)
+        return KubeClient.of(make(yield* Transport, options, (one, call) => recorded(one, inner(one, call))))
       })
     )
 
@@ -217,11 +215,7 @@ export class KubeClient extends Context.Service<KubeClient, Client>()("effect-co
 /** Page size of `list` and `deleteCollection`. Source: client-go pager. */
 const pageSize = 500
 
-const make = (
-  transport: Transport["Service"],
-  settings: Options,
-  around: Around = (_, call) => call
-): KubeClient["Service"] => {
+const make = (transport: Transport["Service"], settings: Options, around: Around): KubeClient["Service"] => {
   const policy = settings.policy ?? CallPolicy.standard
   const fieldManager = settings.fieldManager ?? "effect-controller-manager"
   const call = (request: Request, repeat: CallPolicy.Repeat, options: CallOptions | undefined): Call<Response> =>

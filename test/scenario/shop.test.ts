@@ -26,10 +26,17 @@ describe.skipIf(!Kubectl.isInstalled)("the demo shop", () => {
     () =>
       Effect.gen(function* () {
         const cluster = yield* Harness.embedded(["--nodes", "5", "--demo", "shop"])
-        const { ok } = yield* Harness.kubectl(cluster, "any")
+        const { ok, run } = yield* Harness.kubectl(cluster, "any")
         assert.strictEqual((yield* ok("get nodes -o name")).trim().split("\n").length, 5)
         yield* ok("wait namespace/shop --for=jsonpath={.status.phase}=Active --timeout=60s")
-        yield* Effect.forEach(lines, (line) => ok(`${line} --namespace=shop --timeout=200s`), {
+        const reached = Effect.fnUntraced(function* (line: string) {
+          const { code, stderr } = yield* run(`${line} --namespace=shop --timeout=100s`)
+          // The objects are created one after another, and kubectl does not wait for one that is not there yet.
+          const isMissing = /not ?found|no matching resources/i.test(stderr)
+          assert.isTrue(code === 0 || isMissing, `kubectl ${line}: ${stderr}`)
+          return code === 0
+        })
+        yield* Effect.forEach(lines, (line) => Harness.eventually(line, reached(line)), {
           concurrency: "unbounded",
           discard: true
         })

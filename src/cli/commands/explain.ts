@@ -42,8 +42,9 @@ export const settings = {
     group: "command",
     description: "File with the authorities of the certificate of such a console; default are those of the system"
   }),
+  // Not `namespace`, which is another name of `watch-namespaces`.
   namespace: Setting.make(Codecs.text("name"), {
-    name: "namespace",
+    name: "object-namespace",
     aliases: ["n"],
     env: false,
     group: "command",

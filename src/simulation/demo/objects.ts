@@ -13,6 +13,7 @@ import {
   StatefulSet
 } from "../../kube/resources.ts"
 import * as Behavior from "../pod/behavior.ts"
+import * as Usage from "../pod/usage.ts"
 
 /** All objects but the cluster-scoped ones are in it. */
 export const namespace = "shop"
@@ -100,6 +101,9 @@ const claim = {
   spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } }
 }
 
+/** CPU of all pods together, which needs more of them now and then. */
+const load = (pods: number) => ({ [Usage.loadAnnotation]: `cpu:${pods * 15}m..${pods * 55}m/10m` })
+
 const exit = (text: string) => ({ annotations: { [Behavior.exitAnnotation]: text } })
 
 /** In the order of their creation. The storefront has a pod for each node, within bounds. */
@@ -107,7 +111,7 @@ export const all = (nodes: number): ReadonlyArray<readonly [Resource.Resource<Ku
   const size = Math.min(60, Math.max(3, nodes))
   const objects = [
     [Namespace, { metadata: { name: namespace } }],
-    deployment("storefront", size, { container: { readinessProbe: probe } }),
+    deployment("storefront", size, { container: { readinessProbe: probe }, annotations: load(size) }),
     service("storefront", { type: "LoadBalancer" }),
     [
       PodDisruptionBudget,
