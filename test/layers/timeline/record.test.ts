@@ -37,7 +37,7 @@ const marker = () => {
     predicate: ({ object }) => object.metadata.name === "a",
     reconcile: (request, { client, events, cache }) =>
       Effect.gen(function* () {
-        if (++runs === 1) return yield* Effect.fail(new Error("not yet"))
+        if (++runs === 1) return yield* Effect.fail("not yet")
         const object = yield* cache.get(ConfigMap, request.key)
         if (object === undefined || object.metadata.labels?.["seen"] === "yes") return Reconcile.after("1 hour")
         yield* client.patch(ConfigMap, object.metadata, Patch.merge({ metadata: { labels: { seen: "yes" } } }))
