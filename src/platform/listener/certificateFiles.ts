@@ -43,7 +43,9 @@ export const read = (files: Files): Effect.Effect<Certificate, CertificateError>
 
 const load = async (files: Files, now: number): Promise<Certificate> => {
   const text = (name: string) => readFile(resolve(files.directory, name), "utf8")
-  const [cert, key] = await Promise.all([text(files.cert), text(files.key)])
+  // One after the other, so that of two missing files the error always names the first.
+  const cert = await text(files.cert)
+  const key = await text(files.key)
   createSecureContext({ cert, key })
   const { validFrom, validTo } = new X509Certificate(cert)
   if (files.mustBeValid === true && now >= Date.parse(validTo)) throw new Error(`it has expired, on ${validTo}`)
