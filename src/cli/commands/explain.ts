@@ -73,15 +73,17 @@ export const command = (host: Host) =>
       const source = yield* sourceOf(values)
       const asked = yield* parse(object, values.namespace)
       const format = values.output
-      let shown = -1
-      for (;;) {
+      let printed: ReadonlySet<number> = new Set()
+      for (let isContinued = false; ; isContinued = true) {
         const view = yield* find(source, asked)
-        const entries = ended(view.timeline).filter(({ id }) => id > shown)
-        if (shown === -1 || entries.length > 0) {
-          yield* Report.print(host, format, report(view, entries, shown !== -1))
+        const entries = unseen(view.timeline, printed, values.watch)
+        if (!isContinued || entries.length > 0) {
+          yield* Report.print(host, format, report(view, entries, isContinued))
         }
-        shown = entries.reduce((last, { id }) => Math.max(last, id), shown)
         if (!values.watch) return
+        // Only of entries that may come again.
+        const ids = new Set(entries.map(({ id }) => id))
+        printed = new Set(view.timeline.flatMap(({ id }) => (printed.has(id) || ids.has(id) ? [id] : [])))
         yield* Effect.sleep("1 second")
       }
     })
@@ -175,10 +177,14 @@ const reasonOf = (cause: unknown): string => {
   return message === "" ? String((cause as { readonly code?: unknown } | null)?.code ?? cause) : message
 }
 
-const ended = (timeline: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
-  const first = timeline.findIndex((entry) => entry.type === "reconcile" && entry.outcome === "running")
-  // A later entry waits for it, so that `--watch` prints each entry once.
-  return first === -1 ? timeline : timeline.slice(0, first)
+/** The entries that were not printed. While it watches, a run is printed when it has ended, so that each is printed once. */
+export const unseen = (
+  timeline: ReadonlyArray<Entry>,
+  printed: ReadonlySet<number>,
+  isWatching: boolean
+): ReadonlyArray<Entry> => {
+  const isDue = (entry: Entry) => !isWatching || entry.type !== "reconcile" || entry.outcome !== "running"
+  return timeline.filter((entry) => !printed.has(entry.id) && isDue(entry))
 }
 
 /** The fields of the value are those of `/debug/objects`, documented in `docs/operations.md`. */
