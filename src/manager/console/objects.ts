@@ -7,6 +7,8 @@ import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type { Held } from "../../layers/Inspection.ts"
 import type { Timeline } from "../../layers/Timeline.ts"
+import type { Entry } from "../../layers/timeline/entries.ts"
+import { clean } from "../logs/secrets.ts"
 import { podOf, short } from "./cluster.ts"
 import type * as Protocol from "./protocol.ts"
 
@@ -40,11 +42,27 @@ export const view = (
     kind: own[0]?.resource.kind ?? resource,
     key,
     exists: object !== undefined,
-    timeline: known?.entries ?? [],
+    timeline: known?.entries.map(withoutCredentials) ?? [],
     truncated: known?.truncated ?? false,
     due,
     owners: object === undefined ? [] : ownersOf(held, object),
     dependants: object === undefined ? [] : dependantsOf(held, object)
+  }
+}
+
+/** Messages are of the API server, webhooks and users, and may repeat anything. */
+const withoutCredentials = (entry: Entry): Entry => {
+  switch (entry.type) {
+    case "change":
+      return entry
+    case "event":
+      return { ...entry, message: clean(entry.message) }
+    case "write":
+      return entry.error === undefined ? entry : { ...entry, error: clean(entry.error) }
+    case "reconcile": {
+      const cleaned = { ...entry, reasons: entry.reasons.map(clean) }
+      return entry.error === undefined ? cleaned : { ...cleaned, error: clean(entry.error) }
+    }
   }
 }
 

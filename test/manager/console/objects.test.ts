@@ -5,6 +5,7 @@ import * as Resource from "../../../src/kube/Resource.ts"
 import { DaemonSet, Deployment, Job, Node, Pod, ReplicaSet, Secret } from "../../../src/kube/resources.ts"
 import type { Held } from "../../../src/layers/Inspection.ts"
 import { nodeOf, podOf } from "../../../src/manager/console/cluster.ts"
+import type { Entry } from "../../../src/layers/timeline/entries.ts"
 import * as Objects from "../../../src/manager/console/objects.ts"
 import { storeOf } from "../../support/stores.ts"
 
@@ -144,5 +145,23 @@ describe("an object in the console", () => {
     const { dependants } = Objects.view(all, { resource: "replicasets.apps", key: "default/web-1" }, undefined, [])
     assert.lengthOf(dependants, 200)
     assert.isBelow(JSON.stringify(dependants).length, 200 * 400)
+  })
+
+  it("is shown without what looks like a credential in messages of its timeline", () => {
+    const token = "Bearer abcdefghijklmnop"
+    const common = { id: 1, at: 2, controller: "c", causes: [], resource: "pods", key: "default/a" } as const
+    const entries: ReadonlyArray<Entry> = [
+      { ...common, type: "event", kind: "Normal", reason: "Said", message: token },
+      { ...common, type: "write", verb: "patch", status: 500, duration: 1, error: token },
+      { ...common, type: "reconcile", reasons: [token], waited: 0, duration: 1, outcome: "error", error: token }
+    ]
+    const shown = Objects.view(
+      held,
+      { resource: "pods", key: "default/a" },
+      { of: () => ({ entries, truncated: false }) },
+      []
+    )
+    assert.lengthOf(shown.timeline, 3)
+    assert.notInclude(JSON.stringify(shown), "abcdefghijklmnop")
   })
 })
