@@ -12,8 +12,9 @@ import type { Timeline } from "../Timeline.ts"
 
 export interface CausedQueue {
   readonly queue: KeyedQueue
-  /** Calls the trigger of a change; the keys that it adds to `queue` meanwhile are caused by the change. */
-  readonly during: (resource: Resource.Any, delta: Delta<KubeObject>, trigger: () => void) => void
+  /** From here to `end`, keys that are added to `queue` are caused by the change. */
+  readonly begin: (resource: Resource.Any, delta: Delta<KubeObject>) => void
+  readonly end: () => void
 }
 
 export const make = (queue: KeyedQueue, trace: Trace | undefined, timeline: Timeline | undefined): CausedQueue => {
@@ -33,16 +34,15 @@ export const make = (queue: KeyedQueue, trace: Trace | undefined, timeline: Time
     return made
   }
   return {
-    during: (one, change, trigger) => {
+    begin: (one, change) => {
       resource = one
       delta = change
-      try {
-        trigger()
-      } finally {
-        resource = undefined
-        delta = undefined
-        made = undefined
-      }
+      made = undefined
+    },
+    end: () => {
+      resource = undefined
+      delta = undefined
+      made = undefined
     },
     queue: {
       ...queue,

@@ -16,12 +16,6 @@ export interface Kind {
   readonly kind: string
 }
 
-interface Facts {
-  readonly kind?: Kind | undefined
-  readonly causes?: Cause.Causes | undefined
-  readonly entry?: Going | undefined
-}
-
 export class Run {
   readonly key: Key.Key
   readonly kind: Kind | undefined
@@ -32,7 +26,14 @@ export class Run {
   /** The id is made at its first use: most runs log nothing. */
   private made: string | undefined
 
-  constructor(key: Key.Key, random: Random.Random, { causes, entry, kind }: Facts = {}) {
+  // Without an object of options, because each run of a reconcile makes one of these.
+  constructor(
+    key: Key.Key,
+    random: Random.Random,
+    kind?: Kind | undefined,
+    causes?: Cause.Causes | undefined,
+    entry?: Going | undefined
+  ) {
     this.key = key
     this.kind = kind
     this.causes = causes

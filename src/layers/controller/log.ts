@@ -30,7 +30,7 @@ export const make = (kind: Resource.Any | undefined, timeline?: Timeline, contro
       return {
         begin: (key, causes) => {
           const entry = timeline?.begin(controller, kind, key, causes)
-          const run = new CurrentRun.Run(key, random, { kind, causes, entry })
+          const run = new CurrentRun.Run(key, random, kind, causes, entry)
           runs.set(key, run)
           return run
         },
@@ -42,7 +42,7 @@ export const make = (kind: Resource.Any | undefined, timeline?: Timeline, contro
           const line = lineOf(event)
           if (line === undefined) return
           // A key can fail without a run: then the line has only the key.
-          const run = known ?? new CurrentRun.Run(event.key, random, { kind })
+          const run = known ?? new CurrentRun.Run(event.key, random, kind)
           say(Effect.provideService(line, CurrentRun.CurrentRun, run))
         }
       }

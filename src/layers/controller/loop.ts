@@ -56,15 +56,18 @@ export const watchSource = <A extends KubeObject>(
   options: WatchSourceOptions<A>
 ): WatchSource => ({
   resource,
-  attach: (cache, { during, queue }) =>
+  attach: (cache, { begin, end, queue }) =>
     Effect.flatMap(cache.subscribe(resource, { indexes: options.indexes }), (informer) =>
       informer.onDeltas((deltas) => {
-        for (const delta of deltas) {
-          if (options.predicate !== undefined && !options.predicate(delta)) continue
-          during(resource, delta, () => {
+        try {
+          for (const delta of deltas) {
+            if (options.predicate !== undefined && !options.predicate(delta)) continue
+            begin(resource, delta)
             const keys = trigger(delta)
             if (keys.length > 0) queue.addAllUnsafe(keys, isUrgent(delta) ? 0 : KeyedQueue.LOW)
-          })
+          }
+        } finally {
+          end()
         }
       })
     )
@@ -171,7 +174,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const interval = Duration.toMillis(options.minInterval ?? 0)
       const { began, sourceQueue } = minInterval(caused.queue, interval, monotonic)
       for (const source of watchSources)
-        yield* Effect.andThen(starting(source), source.attach(cache, { during: caused.during, queue: sourceQueue }))
+        yield* Effect.andThen(starting(source), source.attach(cache, { ...caused, queue: sourceQueue }))
       for (const source of sources ?? []) yield* supervisor.fork(options.name, pour(source, queue))
       const log = yield* Log.make(options.for, timeline, options.name)
       const concurrency = Defaults.concurrency(defaults, options.concurrency, options.for)
@@ -238,7 +241,7 @@ export const synced = (cache: Cache["Service"], reads: ReadonlyArray<Resource.An
 type SourceQueue = Pick<KeyedQueue.KeyedQueue, "addAllUnsafe">
 
 /** Where watch sources add keys. */
-interface Sink extends Pick<CausedQueue.CausedQueue, "during"> {
+interface Sink extends Pick<CausedQueue.CausedQueue, "begin" | "end"> {
   readonly queue: SourceQueue
 }
 

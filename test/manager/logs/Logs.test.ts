@@ -37,7 +37,7 @@ const pod = { group: "", kind: "Pod" }
 describe("logs as JSON", () => {
   it.effect("have the keys of controller-runtime, in its order", () =>
     Effect.gen(function* () {
-      const run = new CurrentRun.Run("default/web", yield* Random.Random, { kind: pod })
+      const run = new CurrentRun.Run("default/web", yield* Random.Random, pod)
       const text = yield* logged(
         json,
         Effect.logError("Reconciler died", Cause.fail(new Error("no luck"))).pipe(
