@@ -30,9 +30,9 @@ export class Run {
   constructor(
     key: Key.Key,
     random: Random.Random,
-    kind?: Kind | undefined,
-    causes?: Cause.Causes | undefined,
-    entry?: Going | undefined
+    kind?: Kind,
+    causes?: Cause.Causes,
+    entry?: Going
   ) {
     this.key = key
     this.kind = kind
