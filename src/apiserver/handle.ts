@@ -191,6 +191,7 @@ const dispatch = (context: RequestScope, target: Target): Response => {
   if (streaming !== undefined) return streaming(context, target)
   const refusal = writeOptions.refuse(context.request)
   if (refusal !== undefined) return refusal
+  if (target.resource.deprecation !== undefined) context.warnings.push(target.resource.deprecation)
   if (!target.resource.isMeasured) expire(context, target.resource)
   const subresource = subresourceHandlers.get(target.subresource)
   if (subresource !== undefined) return Effect.map(subresource(context, target), (given) => answer(...given))

@@ -397,3 +397,39 @@ describe("ResourceQuota", () => {
     }).pipe(Effect.provide(layer({ admission: { resourceQuota: true } })))
   )
 })
+
+describe("DefaultStorageClass", () => {
+  const storageClass = (name: string, isDefault: boolean) => ({
+    metadata: { name, annotations: { "storageclass.kubernetes.io/is-default-class": String(isDefault) } },
+    provisioner: "example.test/volumes"
+  })
+  const claim = (name: string, spec: object = {}, annotations: object = {}) => ({
+    metadata: { name, annotations },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, ...spec }
+  })
+  const claims = namespaced("persistentvolumeclaims")
+  const classOf = (claim: object) => Effect.map(post(claims, claim), ({ spec }) => spec.storageClassName)
+
+  it.effect("gives a new claim without a class the newest default class", () =>
+    Effect.gen(function* () {
+      same(yield* classOf(claim("early")), undefined)
+      for (const [name, isDefault] of [
+        ["b", true],
+        ["a", true],
+        ["other", false]
+      ] as const)
+        yield* post("/apis/storage.k8s.io/v1/storageclasses", storageClass(name, isDefault))
+      same(yield* classOf(claim("one")), "a")
+      yield* TestClock.adjust("1 second")
+      yield* post("/apis/storage.k8s.io/v1/storageclasses", storageClass("new", true))
+      same(yield* classOf(claim("two")), "new")
+      same(yield* classOf(claim("other", { storageClassName: "other" })), "other")
+      same(yield* classOf(claim("none", { storageClassName: "" })), "")
+      same(yield* classOf(claim("old", {}, { "volume.beta.kubernetes.io/storage-class": "other" })), undefined)
+      same(
+        (yield* patch(`${claims}/early`, "merge", { metadata: { labels: { a: "b" } } })).spec.storageClassName,
+        undefined
+      )
+    }).pipe(Effect.provide(layer()))
+  )
+})

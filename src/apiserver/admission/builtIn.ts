@@ -1,5 +1,5 @@
 /** The built-in admission plugins, and which of them are enabled by default. */
-import { arrayAt, ensureObject, textAt } from "../json.ts"
+import { arrayAt, ensureObject, get, objectAt, textAt } from "../json.ts"
 import * as lifecycle from "../validation/lifecycle.ts"
 import type { StatusError } from "../StatusError.ts"
 import type { Plugin, Write } from "./Admission.ts"
@@ -8,6 +8,7 @@ import { ownerReferencesPermission } from "./ownerReferences.ts"
 import { defaultTolerations, priority } from "./pods.ts"
 import { resourceQuota } from "./resourceQuota.ts"
 import { serviceAccount } from "./serviceAccount.ts"
+import * as stored from "./stored.ts"
 
 /** Enables or disables each plugin. */
 export interface Switches {
@@ -39,6 +40,7 @@ export const plugins = (switches: Switches = {}, webhooks: ReadonlyArray<Plugin>
   ...(switches.nodeTaints === true ? [nodeTaints] : []),
   ...(switches.priority === false ? [] : [priority]),
   ...(switches.defaultTolerationSeconds === false ? [] : [defaultTolerations]),
+  defaultStorageClass,
   ...(switches.storageProtection === true ? [storageProtection] : []),
   ...(switches.ownerReferencesPermission === true ? [ownerReferencesPermission] : []),
   ...webhooks,
@@ -69,6 +71,36 @@ const nodeTaints: Plugin = {
     const taints = arrayAt(spec, "taints")
     const has = taints.some((one) => textAt(one, "key") === taintKey && textAt(one, "effect") === taintEffect)
     if (!has) spec["taints"] = [...taints, { key: taintKey, effect: taintEffect }]
+    return undefined
+  }
+}
+
+const isDefaultClass = [
+  "storageclass.kubernetes.io/is-default-class",
+  "storageclass.beta.kubernetes.io/is-default-class"
+]
+
+/**
+ * plugin/pkg/admission/storage/storageclass/setdefault: a new claim that names no class, not even an empty one, gets the default class; of
+ * several the newest.
+ */
+const defaultStorageClass: Plugin = {
+  name: "DefaultStorageClass",
+  admit: ({ before, context, object, target }) => {
+    if (before !== undefined || target.resource.storage !== "persistentvolumeclaims") return undefined
+    const spec = ensureObject(object, "spec")
+    const annotations = objectAt(object, "metadata", "annotations") ?? {}
+    if (
+      get(spec, "storageClassName") !== undefined ||
+      get(annotations, "volume.beta.kubernetes.io/storage-class") !== undefined
+    )
+      return undefined
+    const [found] = stored
+      .objects(context, "storage.k8s.io/storageclasses", "")
+      .filter((one) => isDefaultClass.some((key) => textAt(one, "metadata", "annotations", key) === "true"))
+      .map((one) => ({ name: textAt(one, "metadata", "name"), created: textAt(one, "metadata", "creationTimestamp") }))
+      .sort((a, b) => (a.created === b.created ? (a.name < b.name ? -1 : 1) : a.created > b.created ? -1 : 1))
+    if (found !== undefined) spec["storageClassName"] = found.name
     return undefined
   }
 }

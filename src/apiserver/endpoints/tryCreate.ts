@@ -78,7 +78,10 @@ const validated = (
   const owners = managers ?? ownersOfNew(context, target, object, options)
   const isAllocated = addresses.allocate(context, target.resource, object)
   if (StatusError.isRefusal(isAllocated)) return isAllocated
-  return validate.object(target.resource, object) ?? { object, owners, isAllocated }
+  const invalid = validate.object(target.resource, object)
+  if (invalid !== undefined) return invalid
+  context.warnings.push(...validate.warnings(target.resource, object))
+  return { object, owners, isAllocated }
 }
 
 /** A definition may be deleted while a request waits: nothing is created in what it has left. */

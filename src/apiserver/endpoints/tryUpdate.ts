@@ -85,6 +85,7 @@ const validated = (
   const invalid =
     subresource === "" ? validate.object(resource, next, before) : validate.part(resource, subresource, next, before)
   if (invalid !== undefined) return invalid
+  if (subresource === "") context.warnings.push(...validate.warnings(resource, next))
   const difference = fields.between(before, next, resources.shapeOf(resource))
   const owners = options.owners ?? ownersAfter(context, target, existing.owners, sentOwners, difference, options)
   const outcome = lifecycle.isFinished(resource, next, before)

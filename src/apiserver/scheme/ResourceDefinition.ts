@@ -91,6 +91,8 @@ export interface ResourceDefinition {
   readonly orphans: boolean
   /** Objects are measurements, made from the usage that the nodes report; nothing is stored. */
   readonly isMeasured: boolean
+  /** The warning that every request for the resource gets, except a watch. */
+  readonly deprecation: string | undefined
   /** A review: create returns the object with a status and stores nothing. */
   readonly review: boolean
   /** TTL in seconds since the last write; undefined without expiry. */
@@ -146,6 +148,7 @@ export const make = (
   statusKeeps: [],
   orphans: false,
   isMeasured: false,
+  deprecation: undefined,
   review: false,
   lifetime: undefined,
   unconditionalUpdate: true,

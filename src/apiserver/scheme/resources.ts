@@ -105,6 +105,7 @@ const coreResources: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
     plural: "endpoints",
     shortNames: ["ep"],
     createOnUpdate: true,
+    deprecation: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
     columns: columns.endpoints
   }),
   ResourceDefinition.make({

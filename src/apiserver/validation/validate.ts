@@ -34,6 +34,10 @@ export const object = (
   return StatusError.invalid(validation.reportedAs ?? resource, textAt(object, "metadata", "name"), errors)
 }
 
+/** The warnings that the client of a valid write gets. */
+export const warnings = (resource: ResourceDefinition, object: JsonObject): ReadonlyArray<string> =>
+  validationOf(resource).warnings?.(object) ?? []
+
 /** Refuses an invalid write of a subresource, by its metadata and its ephemeral containers or status. */
 export const part = (
   resource: ResourceDefinition,

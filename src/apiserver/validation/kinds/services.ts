@@ -49,6 +49,36 @@ export const service = (errors: Errors, object: JsonObject): void => {
   duplicates(errors, list)
 }
 
+/** Source: pkg/api/service: GetWarningsForService, without its warnings about the form of addresses. */
+export const serviceWarnings = (object: JsonObject): ReadonlyArray<string> => {
+  const spec = specOf(object)
+  const type = textAt(spec, "type")
+  const isExternalName = type === "ExternalName"
+  const isHeadless = type === "ClusterIP" && textAt(spec, "clusterIP") === "None"
+  const has = (field: string) => textAt(spec, field) !== ""
+  const hasExternalIPs = arrayAt(spec, "externalIPs").length > 0
+  const rules: ReadonlyArray<readonly [applies: boolean, warning: string]> = [
+    [
+      at(object, "metadata", "annotations", "service.kubernetes.io/topology-aware-hints") !== undefined,
+      "annotation service.kubernetes.io/topology-aware-hints is deprecated, please use service.kubernetes.io/topology-mode instead"
+    ],
+    [isHeadless && has("loadBalancerIP"), "spec.loadBalancerIP is ignored for headless services"],
+    [isHeadless && hasExternalIPs, "spec.externalIPs is ignored for headless services"],
+    [isHeadless && textAt(spec, "sessionAffinity") !== "None", "spec.SessionAffinity is ignored for headless services"],
+    [
+      hasExternalIPs && !isHeadless && !isExternalName,
+      "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
+    ],
+    [hasExternalIPs && isExternalName, 'spec.externalIPs is ignored when spec.type is "ExternalName"'],
+    [!isExternalName && has("externalName"), 'spec.externalName is ignored when spec.type is not "ExternalName"'],
+    [
+      textAt(spec, "trafficDistribution") === "PreferClose",
+      'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"'
+    ]
+  ]
+  return rules.flatMap(([applies, warning]) => (applies ? [warning] : []))
+}
+
 const choice = (errors: Errors, field: string, value: string, supported: ReadonlyArray<string>): void => {
   if (value === "") errors.push(required(field))
   else if (!supported.includes(value)) errors.push(notSupported(field, value, supported))

@@ -31,6 +31,8 @@ export interface Validation {
   readonly validateStatusUpdate?: (errors: Errors, object: JsonObject, before: JsonObject) => void
   /** All rules for the subresource `ephemeralcontainers`; the others do not apply to it. */
   readonly validateEphemeralContainers?: (errors: Errors, object: JsonObject, before: JsonObject) => void
+  /** What is valid, and still a mistake or deprecated: WarningsOnCreate and WarningsOnUpdate. */
+  readonly warnings?: (object: JsonObject) => ReadonlyArray<string>
 }
 
 const table: ReadonlyMap<string, Validation> = new Map(
@@ -49,7 +51,7 @@ const table: ReadonlyMap<string, Validation> = new Map(
     "batch/Job": { validate: jobs.job, validateUpdate: jobs.jobUpdate, validateStatusUpdate: jobStatus },
     "batch/CronJob": { validate: jobs.cronJob, validateCreate: jobs.newCronJob, validateUpdate: jobs.cronJobUpdate },
     "policy/PodDisruptionBudget": { validate: jobs.disruptionBudget },
-    Service: { validate: services.service, validateUpdate: services.serviceUpdate },
+    Service: { validate: services.service, validateUpdate: services.serviceUpdate, warnings: services.serviceWarnings },
     Endpoints: { validate: services.endpoints },
     "discovery.k8s.io/EndpointSlice": {
       validate: services.endpointSlice,
