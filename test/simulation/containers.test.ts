@@ -32,8 +32,11 @@ it.effect("plain init containers end one after another, and then the pod runs", 
     yield* pass("2 seconds")
     const early = yield* get("a")
     assert.deepStrictEqual(
-      early.status?.initContainerStatuses?.map(({ state }) => Object.keys(state ?? {})),
-      [["terminated"], ["waiting"]]
+      early.status?.initContainerStatuses?.map(({ ready, state }) => [ready, ...Object.keys(state ?? {})]),
+      [
+        [true, "terminated"],
+        [false, "waiting"]
+      ]
     )
     yield* pass("5 seconds")
     assert.strictEqual(yield* phaseOf("a"), "Running")
@@ -88,6 +91,37 @@ it.effect("a container above its memory limit is OOMKilled, again and again", ()
   }).pipe(Effect.provide(nodes()))
 )
 
+it.effect(
+  "a container is restarted when its liveness probe has failed often enough, with the events of a kubelet",
+  () =>
+    Effect.gen(function* () {
+      const times = { initialDelaySeconds: 3, periodSeconds: 5, failureThreshold: 2 }
+      const livenessProbe = { ...times, httpGet: { port: 80 } }
+      yield* create(
+        "a",
+        { containers: [container("main", { livenessProbe }), container("side")] },
+        { annotations: { "simulation/unlive": "main=10,side=1" } }
+      )
+      yield* create("b", {
+        containers: [container("main", { livenessProbe: { ...times, exec: { command: ["false"] } } })]
+      })
+      // The probes of 13 s and 18 s after the start fail.
+      yield* pass("18 seconds")
+      assert.strictEqual((yield* get("a")).status?.containerStatuses?.[0]?.restartCount, 0)
+      yield* pass("4 seconds")
+      const [main, side] = (yield* get("a")).status?.containerStatuses ?? []
+      assert.deepInclude(main, { restartCount: 1, ready: true })
+      assert.deepInclude(main?.lastState?.terminated, { exitCode: 137, reason: "Error" })
+      assert.strictEqual(side?.restartCount, 0)
+      assert.includeMembers([...(yield* reasons("a"))], ["Warning Unhealthy", "Normal Killing"])
+      // Probes of 3 s and 8 s after the start.
+      assert.strictEqual(yield* wordOf("b"), "CrashLoopBackOff #1")
+      yield* annotate("a", { "simulation/unlive": null })
+      yield* pass("10 minutes")
+      assert.strictEqual(yield* wordOf("a"), "Running #1")
+    }).pipe(Effect.provide(nodes()))
+)
+
 it.effect("a container that crashes a number of times runs on afterwards", () =>
   Effect.gen(function* () {
     yield* create("a", {}, { annotations: { "simulation/exit": "main=1@1x2" } })
@@ -126,8 +160,8 @@ it.effect("an ephemeral container is started beside the others, is not restarted
     yield* pass("1 second")
     const first = (yield* get("a")).status?.ephemeralContainerStatuses
     assert.deepStrictEqual(
-      first?.map(({ name, state }) => [name, Object.keys(state ?? {})]),
-      [["shell", ["running"]]]
+      first?.map(({ name, ready, state }) => [name, ready, Object.keys(state ?? {})]),
+      [["shell", false, ["running"]]]
     )
     yield* debug([
       { name: "failing", image: "busybox", command: ["false"] },

@@ -20,6 +20,9 @@ export const exitAnnotation = "simulation/exit"
 /** Names of containers, separated by commas, whose readiness probes fail as long as they are listed. */
 export const unreadyAnnotation = "simulation/unready"
 
+/** Seconds from each start of a container until its liveness probe fails: `main=30`. Without such a probe nothing happens. */
+export const unliveAnnotation = "simulation/unlive"
+
 /** Seconds until a container runs the first time, instead of the usual second: `main=30`. */
 export const startAnnotation = "simulation/start"
 
@@ -55,6 +58,9 @@ export const startOf = (pod: Pod, container: Container): number | undefined =>
 
 /** Milliseconds from the start of a container until it can be ready, whatever its probes say. */
 export const readyAfter = (pod: Pod, name: string): number => secondsOf(pod, readyAnnotation, name) ?? 0
+
+/** Milliseconds from the start of a container until its liveness probe fails, if something makes it fail. */
+export const unliveAfter = (pod: Pod, name: string): number | undefined => secondsOf(pod, unliveAnnotation, name)
 
 export const isUnready = (pod: Pod, { image, name }: Container): boolean =>
   tagOf(image ?? "") === "unready" || parts(pod, unreadyAnnotation).some((one) => one.trim() === name)

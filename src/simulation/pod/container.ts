@@ -73,7 +73,7 @@ export const advance = (input: Input): Next => {
   if (before?.state?.running !== undefined)
     return killed === undefined
       ? whileRunning(input, before, before.state.running.startedAt)
-      : withStatus(input, ended(before, killed, now))
+      : withStatus(input, ofRole(input, ended(before, killed, now)))
   if (before?.state?.terminated !== undefined) return afterExit(input, before, before.state.terminated)
   return whileWaiting(input, before ?? idle(input))
 }
@@ -149,6 +149,8 @@ const note = ({ container, role }: Input, type: Note["type"], reason: string, me
   fieldPath: `spec.${lists[role]}{${container.name}}`
 })
 
+const present = "already present on machine and can be accessed by the pod"
+
 /** Pulls and starts. */
 const pullAndStart = (input: Input, before: Status): Next => {
   const { container, isBad, memory, now, pod } = input
@@ -197,10 +199,10 @@ const pullAndStart = (input: Input, before: Status): Next => {
     wake: running.status.state?.running === undefined ? now : running.wake,
     notes: [
       ...(again
-        ? [note(input, "Normal", "Pulled", `Container image ${quoted} already present on machine`)]
+        ? [note(input, "Normal", "Pulled", `Container image ${quoted} ${present}`)]
         : [pulling, note(input, "Normal", "Pulled", `Successfully pulled image ${quoted}`)]),
-      note(input, "Normal", "Created", `Created container: ${container.name}`),
-      note(input, "Normal", "Started", `Started container ${container.name}`)
+      note(input, "Normal", "Created", "Container created"),
+      note(input, "Normal", "Started", "Container started")
     ]
   }
 }
@@ -229,18 +231,38 @@ const whileRunning = (input: Input, status: Status, startedAt: string | undefine
   }
   const exit = Behavior.exitOf(pod, container, role, status.restartCount)
   const exitAt = exit === undefined ? undefined : since + exit.after
-  if (exit !== undefined && exitAt !== undefined && exitAt <= now)
-    return withStatus(input, ended(status, exit.code, exitAt, exit.reason), now)
   const startedUpAt = probeSuccessTime(container.startupProbe, since)
+  const deadAt = livenessFailureTime(input, since, startedUpAt)
+  if (deadAt !== undefined && deadAt <= now && deadAt < (exitAt ?? Infinity)) {
+    const message = `Container ${container.name} failed liveness probe, will be restarted`
+    return {
+      ...withStatus(input, ended(status, sigkill, deadAt), now),
+      notes: [
+        note(input, "Warning", "Unhealthy", "Liveness probe failed: the container does not answer"),
+        note(input, "Normal", "Killing", message)
+      ]
+    }
+  }
+  if (exit !== undefined && exitAt !== undefined && exitAt <= now)
+    return withStatus(input, ofRole(input, ended(status, exit.code, exitAt, exit.reason)), now)
   const readyAt = Math.max(
     startedUpAt,
     probeSuccessTime(container.readinessProbe, since),
     since + Behavior.readyAfter(pod, container.name)
   )
   const isReady = readyAt <= now && !isProbeFailing(pod, container)
-  const wake = earliest([exitAt, startedUpAt, readyAt].filter((at) => at !== undefined && at > now))
-  return withStatus(input, { ...status, started: startedUpAt <= now, ready: isReady }, wake)
+  const wake = earliest([exitAt, deadAt, startedUpAt, readyAt].filter((at) => at !== undefined && at > now))
+  return withStatus(input, ofRole(input, { ...status, started: startedUpAt <= now, ready: isReady }), wake)
 }
+
+/** An init container is ready when it has succeeded, an ephemeral one never. Source: kubelet/prober: UpdatePodStatus. */
+const ofRole = ({ role }: Input, status: Status): Status => {
+  if (role === "ephemeral") return { ...status, started: false, ready: false }
+  return role === "init" ? { ...status, ready: status.state?.terminated?.exitCode === 0 } : status
+}
+
+/** The exit code of a container that is killed because it does not end by itself. */
+const sigkill = 137
 
 type Probe = Container["readinessProbe"]
 
@@ -253,10 +275,28 @@ const probeSuccessTime = (probe: Probe, since: number): number =>
       (Math.max(1, probe.successThreshold ?? 1) - 1) * Math.max(1, probe.periodSeconds ?? 10) * 1_000
 
 /** By the annotation or the image, or because the probe's command is known to fail. */
-const isProbeFailing = (pod: Pod, container: Container): boolean => {
-  if (Behavior.isUnready(pod, container)) return true
-  const course = Program.run(container.readinessProbe?.exec?.command ?? [])
+const isProbeFailing = (pod: Pod, container: Container): boolean =>
+  Behavior.isUnready(pod, container) || isCommandFailing(container.readinessProbe)
+
+const isCommandFailing = (probe: Probe): boolean => {
+  const course = Program.run(probe?.exec?.command ?? [])
   return course !== undefined && course !== "endless" && course.code !== 0
+}
+
+/**
+ * When the liveness probe has failed often enough, if the annotation or its command makes it fail. It is made each period, for the first time
+ * after the initial delay and when the container has started up.
+ */
+const livenessFailureTime = ({ container, pod }: Input, since: number, startedUpAt: number): number | undefined => {
+  const probe = container.livenessProbe
+  if (probe === undefined) return undefined
+  const failing = isCommandFailing(probe) ? 0 : Behavior.unliveAfter(pod, container.name)
+  if (failing === undefined) return undefined
+  const period = Math.max(1, probe.periodSeconds ?? 10) * 1_000
+  const first = since + Math.max(0, probe.initialDelaySeconds ?? 0) * 1_000
+  const from = Math.max(since + failing, startedUpAt, first)
+  const failed = first + Math.ceil((from - first) / period) * period
+  return failed + (Math.max(1, probe.failureThreshold ?? 3) - 1) * period
 }
 
 export const earliest = (times: ReadonlyArray<number | undefined>): number | undefined => {

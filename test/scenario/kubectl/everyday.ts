@@ -81,7 +81,7 @@ const describing: ReadonlyArray<Step> = [
       /^Controlled By: +ReplicaSet\/web-/m,
       /^ +ContainersReady +True *$/m,
       /Normal +Scheduled +\S+ +default-scheduler +Successfully assigned \S+ to /,
-      /Normal +Started +\S+ +kubelet +Started container web/
+      /Normal +Started +\S+ +kubelet +Container started/
     ]
   },
   {
