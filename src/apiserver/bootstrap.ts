@@ -79,7 +79,7 @@ export const request: ApiRequest = {
 
 /** Creates the objects in an empty store. */
 export const bootstrap = (context: RequestScope): Effect.Effect<void, StatusError> => {
-  const servesMetrics = context.state.registry.all.some(({ isMeasured }) => isMeasured)
+  const servesMetrics = context.state.registry.all.some(({ source }) => source === "usage")
   const roles = context.state.authorizer.mode === "RBAC" ? bootstrapRoles.objects(servesMetrics) : []
   const options = { dryRun: false, manager: "kube-apiserver" }
   return Effect.forEach(

@@ -26,6 +26,7 @@ import { bind } from "./endpoints/subresources/binding.ts"
 import { connect } from "./endpoints/subresources/connect.ts"
 import { evict } from "./endpoints/subresources/eviction.ts"
 import { log } from "./endpoints/subresources/log.ts"
+import * as apiServices from "./endpoints/apiServices.ts"
 import * as measurements from "./endpoints/measurements.ts"
 import * as writeOptions from "./endpoints/writeOptions.ts"
 import * as patch from "./endpoints/patch.ts"
@@ -192,13 +193,14 @@ const dispatch = (context: RequestScope, target: Target): Response => {
   const refusal = writeOptions.refuse(context.request)
   if (refusal !== undefined) return refusal
   if (target.resource.deprecation !== undefined) context.warnings.push(target.resource.deprecation)
-  if (!target.resource.isMeasured) expire(context, target.resource)
+  if (target.resource.source === "store") expire(context, target.resource)
   const subresource = subresourceHandlers.get(target.subresource)
   if (subresource !== undefined) return Effect.map(subresource(context, target), (given) => answer(...given))
   if (target.resource.review) return encoded(201, StatusError.toEffect(reviews.answer(context, target)))
   const encoder = encoderOf(context, target)
   if (StatusError.isRefusal(encoder)) return encoder
-  if (target.resource.isMeasured) return encoded(200, measurements.read(context, target, encoder))
+  if (target.resource.source === "usage") return encoded(200, measurements.read(context, target, encoder))
+  if (target.resource.source === "registry") return encoded(200, apiServices.read(context, target, encoder))
   return target.name === "" ? onCollection(context, target, encoder) : onObject(context, target, encoder)
 }
 

@@ -5,7 +5,7 @@
 import type { Type } from "../scheme/types.ts"
 import * as access from "./descriptions/access.ts"
 import { containers } from "./descriptions/containers.ts"
-import { admissionregistration, apiextensions } from "./descriptions/extensions.ts"
+import { admissionregistration, apiextensions, apiregistration, metrics } from "./descriptions/extensions.ts"
 import { jobs } from "./descriptions/jobs.ts"
 import { meta } from "./descriptions/meta.ts"
 import type { Descriptions } from "./descriptions/meta.ts"
@@ -20,6 +20,7 @@ import * as workloads from "./descriptions/workloads.ts"
 export const tables: Readonly<Record<string, Descriptions>> = {
   admissionregistration,
   apiextensions,
+  apiregistration,
   apps: workloads.apps,
   autoscaling: policies.autoscaling,
   autoscaling2: policies.autoscaling2,
@@ -38,6 +39,7 @@ export const tables: Readonly<Record<string, Descriptions>> = {
   discovery: networking.discovery,
   events: access.events,
   meta,
+  metrics,
   networking: networking.networking,
   policy: policies.policy,
   rbac: access.rbac,

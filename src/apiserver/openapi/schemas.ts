@@ -26,6 +26,8 @@ export const nameOf = (id: string): string => {
   if (own !== undefined) return own
   const [table = "", name = ""] = id.split(".")
   if (table === "apiextensions") return `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.${name}`
+  if (table === "apiregistration") return `io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.${name}`
+  if (table === "metrics") return `io.k8s.metrics.pkg.apis.metrics.v1beta1.${name}`
   if (table === "meta") return `io.k8s.apimachinery.pkg.apis.meta.v1.${name}`
   return table === "autoscaling2" ? `io.k8s.api.autoscaling.v2.${name}` : `io.k8s.api.${table}.v1.${name}`
 }

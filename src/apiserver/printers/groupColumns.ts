@@ -28,6 +28,14 @@ const ingressAddress: Cell = (object) =>
     .map((one) => textAt(one, "ip") || textAt(one, "hostname"))
     .join(",")
 
+/** Source: kube-aggregator registry/apiservice/etcd. */
+export const apiService: ReadonlyArray<PrinterColumn> = [
+  name,
+  text("Service", () => "Local"),
+  text("Available", (object) => textAt(arrayAt(object, "status", "conditions")[0], "status")),
+  age
+]
+
 export const ingress: ReadonlyArray<PrinterColumn> = [
   name,
   text("Class", (object) => orNone(textAt(object, "spec", "ingressClassName"))),

@@ -89,8 +89,11 @@ export interface ResourceDefinition {
   readonly statusKeeps: ReadonlyArray<string>
   /** Whether a deletion without a policy orphans dependents, as for resources older than the garbage collector. */
   readonly orphans: boolean
-  /** Objects are measurements, made from the usage that the nodes report; nothing is stored. */
-  readonly isMeasured: boolean
+  /**
+   * Where the objects are from: `store`; `usage`: they are measurements, made from the usage that the nodes report; `registry`: there is one for
+   * each group and version that is served. Only those of the store can be written and watched.
+   */
+  readonly source: "store" | "usage" | "registry"
   /** The warning that every request for the resource gets, except a watch. */
   readonly deprecation: string | undefined
   /** A review: create returns the object with a status and stores nothing. */
@@ -147,7 +150,7 @@ export const make = (
   generation: false,
   statusKeeps: [],
   orphans: false,
-  isMeasured: false,
+  source: "store",
   deprecation: undefined,
   review: false,
   lifetime: undefined,

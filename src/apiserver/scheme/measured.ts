@@ -13,7 +13,7 @@ const metrics = {
   version: "v1beta1",
   verbs: ["get", "list"],
   singular: "",
-  isMeasured: true
+  source: "usage"
 } as const
 
 /** The usage of a pod's containers together. */

@@ -214,11 +214,25 @@ const reviews: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
   ResourceDefinition.make({ ...authorization, kind: "LocalSubjectAccessReview", plural: "localsubjectaccessreviews" })
 ]
 
+/** What `endpoints/apiServices.ts` derives from this table and the custom resources. */
+const apiService = ResourceDefinition.make({
+  group: "apiregistration.k8s.io",
+  version: "v1",
+  kind: "APIService",
+  plural: "apiservices",
+  categories: ["api-extensions"],
+  namespaced: false,
+  verbs: ["get", "list"],
+  source: "registry",
+  columns: groupColumns.apiService
+})
+
 export const all: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
   ...coreResources,
   ...groupResources,
   ...stored,
-  ...reviews
+  ...reviews,
+  apiService
 ]
 
 /** The resource whose version the objects of a storage are stored in. */

@@ -42,7 +42,23 @@ WebhookClientConfig caBundle:y service:ServiceReference url*:s
 WebhookConversion clientConfig:WebhookClientConfig conversionReviewVersions!:[]s
 `
 
-const tables: ReadonlyMap<string, string> = new Map(Object.entries({ ...groups, apiextensions, core }))
+/** Served by kube-aggregator and by a metrics server, and not by kube-apiserver itself. */
+const apiregistration = `
+APIService apiVersion:s kind:s metadata&:meta.ObjectMeta spec&:APIServiceSpec status&:APIServiceStatus
+APIServiceCondition lastTransitionTime&:t message:s reason:s status!:s type!:s
+APIServiceSpec caBundle:y group:s groupPriorityMinimum!:i insecureSkipTLSVerify:b service:ServiceReference version:s versionPriority!:i
+APIServiceStatus conditions:[type]APIServiceCondition~type
+ServiceReference name:s namespace:s port*:i
+`
+const metrics = `
+ContainerMetrics name!:s usage!:{}q
+NodeMetrics apiVersion:s kind:s metadata&:meta.ObjectMeta timestamp!:t usage!:{}q window!:s
+PodMetrics apiVersion:s containers!:[]ContainerMetrics kind:s metadata&:meta.ObjectMeta timestamp!:t window!:s
+`
+
+const tables: ReadonlyMap<string, string> = new Map(
+  Object.entries({ ...groups, apiextensions, apiregistration, core, metrics })
+)
 
 /**
  * s string, y bytes in base64, i int32, l int64, d double, b boolean, t date-time, u the same with microseconds,
@@ -93,12 +109,15 @@ const plainGroups: Readonly<Record<string, string>> = {
   rbac: "rbac.authorization.k8s.io"
 }
 
+/** API version of a table; that of the others is v1. */
+const versionOf = (table: string): string => (table === "autoscaling2" ? "v2" : table === "metrics" ? "v1beta1" : "v1")
+
 const groupOf = (table: string): string => plainGroups[table] ?? `${table}.k8s.io`
 
 const tableOf: ReadonlyMap<string, string> = new Map(
   [...tables.keys()]
     .filter((table) => table !== "meta")
-    .map((table) => [`${groupOf(table)}/${table === "autoscaling2" ? "v2" : "v1"}`, table])
+    .map((table) => [`${groupOf(table)}/${versionOf(table)}`, table])
 )
 
 const lines = new Map<string, ReadonlyMap<string, string>>()
@@ -155,7 +174,7 @@ const parse = (table: string, line: string): Type => {
     id: `${table}.${name}`,
     name,
     group: groupOf(table),
-    version: table === "autoscaling2" ? "v2" : "v1",
+    version: versionOf(table),
     atomic: head.endsWith("@"),
     fields: new Map(fields.map((text) => parseField(table, text)))
   }

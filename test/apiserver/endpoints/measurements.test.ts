@@ -164,3 +164,21 @@ it.effect("an autoscaler reaches the number of replicas among which the load is 
     assert.strictEqual(yield* replicas, 5)
   }).pipe(Effect.provide(Layer.provideMerge(MetricsApi.layer, ClusterTest.layer({ nodes: 3, metrics: true }))))
 )
+
+it.effect("OpenAPI describes the measurements, so that kubectl explains them", () =>
+  Effect.gen(function* () {
+    const { components, paths } = yield* get("/openapi/v3/apis/metrics.k8s.io/v1beta1")
+    assert.deepStrictEqual(Object.keys(paths), [
+      `${api}/namespaces/{namespace}/pods`,
+      `${api}/namespaces/{namespace}/pods/{name}`,
+      `${api}/nodes`,
+      `${api}/nodes/{name}`,
+      `${api}/pods`
+    ])
+    assert.deepStrictEqual(components.schemas["io.k8s.metrics.pkg.apis.metrics.v1beta1.NodeMetrics"].required, [
+      "timestamp",
+      "usage",
+      "window"
+    ])
+  }).pipe(Effect.provide(layer({ metrics: true })))
+)

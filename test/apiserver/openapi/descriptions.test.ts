@@ -16,6 +16,7 @@ const ids = (table: string, names: string): ReadonlyArray<string> =>
 const kinds = [
   ...ids("admissionregistration", "MutatingWebhookConfiguration ValidatingWebhookConfiguration"),
   ...ids("apiextensions", "CustomResourceDefinition"),
+  ...ids("apiregistration", "APIService"),
   ...ids("apps", "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet"),
   ...ids("autoscaling", "HorizontalPodAutoscaler"),
   ...ids("autoscaling2", "HorizontalPodAutoscaler"),
@@ -28,6 +29,7 @@ const kinds = [
   ),
   ...ids("discovery", "EndpointSlice"),
   ...ids("events", "Event"),
+  ...ids("metrics", "NodeMetrics PodMetrics"),
   ...ids("networking", "Ingress NetworkPolicy"),
   ...ids("policy", "PodDisruptionBudget"),
   ...ids("rbac", "ClusterRole ClusterRoleBinding Role RoleBinding"),

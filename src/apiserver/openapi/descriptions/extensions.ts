@@ -205,3 +205,54 @@ export const jsonSchemaProps: Readonly<Record<string, string>> = {
   "x-kubernetes-preserve-unknown-fields": "Whether fields that are not in the schema are kept.",
   "x-kubernetes-validations": "Rules in CEL that the value must satisfy."
 }
+
+export const apiregistration: Descriptions = {
+  APIService: {
+    "": "An API group and version, and the server that serves it. This server registers one for each that it serves itself; others cannot be added."
+  },
+  APIServiceCondition: condition("Available, whether the server of the group can be reached"),
+  APIServiceSpec: {
+    "": "The group, its server, and its place in the order of groups.",
+    caBundle: "The certificate authorities that verify the certificate of the server.",
+    group: "The API group.",
+    groupPriorityMinimum:
+      "The place of the group among all groups: clients such as kubectl prefer the higher one where two groups have a kind of the same name.",
+    insecureSkipTLSVerify: "Whether the certificate of the server is not verified. Not recommended.",
+    service: "The Service of the server that serves the group. Unset: the API server itself (Local).",
+    version: "The version of the group.",
+    versionPriority: "The place of the version among those of its group. Clients prefer the higher one."
+  },
+  APIServiceStatus: {
+    "": "Whether the group is available.",
+    conditions: "What was last observed about the server of the group."
+  },
+  ServiceReference: {
+    "": "A Service.",
+    name: "The name of the Service.",
+    namespace: "The namespace of the Service.",
+    port: "The port of the Service. 443 by default."
+  }
+}
+
+const measurement = {
+  timestamp: "The end of the time over which the usage was measured.",
+  window: "The length of the time over which the usage was measured, such as 15s."
+}
+
+export const metrics: Descriptions = {
+  ContainerMetrics: {
+    "": "What a container uses.",
+    name: "The name of the container.",
+    usage: "The average use of cpu, and the last use of memory (its working set), as quantities."
+  },
+  NodeMetrics: {
+    "": "What a node uses. kubectl top nodes prints it. A measurement cannot be written.",
+    ...measurement,
+    usage: "The average use of cpu, and the last use of memory, as quantities. With all pods of the node."
+  },
+  PodMetrics: {
+    "": "What the containers of a running pod use. kubectl top pods prints it, and autoscalers read it. A measurement cannot be written.",
+    ...measurement,
+    containers: "The usage of each container."
+  }
+}
