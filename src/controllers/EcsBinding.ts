@@ -27,8 +27,8 @@ export const EcsBinding = Resource.make({
     name: Schema.String.annotate({ description: "What people call the machine." }),
     nodename: Schema.String.annotate({ description: "The name of the node." }),
     innerip: Schema.String.annotate({ description: "The address of the machine inside the cloud." })
-  }),
-  status: Schema.Struct({})
+  }).annotate({ description: "The machine and its node." }),
+  status: Schema.Struct({}).annotate({ description: "Not used: an annotation says that the machine was seen." })
 })
 
 /** Set to `true` on a reconciled EcsBinding. */

@@ -32,10 +32,10 @@ it.effect("plain init containers end one after another, and then the pod runs", 
     yield* pass("2 seconds")
     const early = yield* get("a")
     assert.deepStrictEqual(
-      early.status?.initContainerStatuses?.map(({ ready, state }) => [ready, ...Object.keys(state ?? {})]),
+      early.status?.initContainerStatuses?.map(({ ready, state }) => [ready, Object.keys(state ?? {})]),
       [
-        [true, "terminated"],
-        [false, "waiting"]
+        [true, ["terminated"]],
+        [false, ["waiting"]]
       ]
     )
     yield* pass("5 seconds")

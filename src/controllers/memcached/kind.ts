@@ -30,8 +30,11 @@ export const Memcached = Resource.make({
     { name: "Available", type: "string", jsonPath: '.status.conditions[?(@.type=="Available")].status' },
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" }
   ],
-  spec: Schema.Struct({ size, containerPort }),
-  status: Schema.Struct({ conditions: Schema.optionalKey(Conditions.schema), nodes: Schema.optionalKey(nodes) })
+  spec: Schema.Struct({ size, containerPort }).annotate({ description: "The servers that there should be." }),
+  status: Schema.Struct({
+    conditions: Schema.optionalKey(Conditions.schema),
+    nodes: Schema.optionalKey(nodes)
+  }).annotate({ description: "The servers that there are, and whether they are available." })
 })
 
 /** A decoded Memcached. */
