@@ -1,13 +1,10 @@
 /** An audit of each view by axe-core, in both colour schemes and two widths, and what a keyboard reaches. */
 import { assert, describe, it } from "@effect/vitest"
-import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
+import axe from "axe-core"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
 import { chromiumPath, launch, startFakeConsole, type FakeConsole } from "./fakeConsole.ts"
 import { messages, object } from "./figures.ts"
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
 /** Each view, and what it shows once it is complete. */
 const views = {
@@ -29,7 +26,7 @@ interface Violation {
 
 /** The rules of axe that the page breaks, with the elements. */
 const audit = async (page: Page): Promise<ReadonlyArray<string>> => {
-  await page.evaluate(axe)
+  await page.evaluate(axe.source)
   const violations = await page.evaluate<ReadonlyArray<Violation>>("axe.run().then(({ violations }) => violations)")
   return violations.flatMap(({ help, id, nodes }) =>
     nodes.map(({ failureSummary, target }) => `${id}: ${help}: ${target.join(" ")}: ${failureSummary}`)
@@ -60,7 +57,7 @@ describe.skipIf(chromiumPath === undefined)("the console's page is accessible (n
         const page = await context.newPage()
         await page.goto(fake.address)
         await page.waitForSelector("#token")
-        const found = [...(await audit(page)).map((one) => `sign in: ${one}`)]
+        const found = (await audit(page)).map((one) => `sign in: ${one}`)
         await page.goto(fake.url)
         await page.waitForSelector("text=live")
         for (const [view, shows] of Object.entries(views)) {

@@ -91,9 +91,9 @@ describe.skipIf(chromiumPath === undefined)("the console's page under load (need
   /** Changes of pods twenty times a second, and the figures once a second, until the other has ended. */
   const busy = async (other: () => Promise<void>): Promise<void> => {
     const batches = 20
-    let hasEnded = false
-    const ending = other().finally(() => (hasEnded = true))
-    for (let batch = 0; !hasEnded; batch++) {
+    const ended = new AbortController()
+    const ending = other().finally(() => ended.abort())
+    for (let batch = 0; !ended.signal.aborted; batch++) {
       const now = Date.now()
       fake.send(change(now, batch, perSecond / batches))
       if (batch % batches === 0) {
