@@ -28,7 +28,7 @@ const processes = [
   "test/{scenario,clients}/**/*.test.ts",
   "test/conformance/{https,real}.test.ts",
   "test/**/realServer.test.ts",
-  "test/manager/console/page/browser.test.ts",
+  "test/manager/console/page/{accessibility,browser}.test.ts",
   "test/apiserver/{defaults,validation}.test.ts",
   "test/apiserver/**/kubectl.test.ts"
 ]

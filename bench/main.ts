@@ -22,7 +22,8 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   replicas: () => import("./loops/replicas.ts"),
   autoscalers: () => import("./loops/autoscalers.ts"),
   mirrored: () => import("./loops/mirrored.ts"),
-  idle: () => import("./loops/idle.ts")
+  idle: () => import("./loops/idle.ts"),
+  console: () => import("./console.ts")
 }
 
 const show = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 })

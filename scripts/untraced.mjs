@@ -9,9 +9,10 @@ const streams = resolve("src/streams")
 
 /** For each file, the lines and their replacement. */
 const cuts = {
-  "queue/queueState.ts": [[",\n      triggers: undefined\n", "\n"]],
+  "queue/queueState.ts": [[",\n      causes: cause === undefined ? undefined : merge(undefined, cause)\n", "\n"]],
   "reconcile/Reconcile.ts": [
-    ["    const span = trace?.begin(key, queue.claimUnsafe(key))\n", ""],
+    ["    const causes = queue.claimUnsafe(key)\n    const span = trace?.begin(key, causes)\n", ""],
+    ["options.reconcile(key, causes)", "options.reconcile(key, undefined)"],
     ["fiber: undefined, span }", "fiber: undefined }"],
     ["fork(span === undefined ? reconcile : Effect.withParentSpan(reconcile, span))", "fork(reconcile)"],
     [/    const isAgain = (conclude\(.*?\))\n.*?\n  }\n/s, "    $1\n  }\n"]

@@ -187,17 +187,17 @@ export const App = () => {
   if (state.status === "token") return <SignIn message={state.message} />
   return (
     <div class="frame">
-      <a
-        class="skip"
-        href={hrefOf(route.view)}
-        onClick={(event) => {
-          event.preventDefault()
-          heading.current?.focus()
-        }}
-      >
-        Skip to the view
-      </a>
       <header class="top">
+        <a
+          class="skip"
+          href={hrefOf(route.view)}
+          onClick={(event) => {
+            event.preventDefault()
+            heading.current?.focus()
+          }}
+        >
+          Skip to the view
+        </a>
         <p class="brand">Console</p>
         <Search />
         <ConnectionStatus />

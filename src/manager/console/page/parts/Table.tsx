@@ -25,7 +25,7 @@ export interface TableProps<Row> {
 }
 
 /** So many rows are shown at first, and added by a click. */
-const page = 100
+const page = 50
 
 export const Table = <Row,>({ columns, detail, empty, keyOf, label, rows }: TableProps<Row>) => {
   const [sorted, setSorted] = useState<{ readonly at: number; readonly isDescending: boolean }>()

@@ -56,8 +56,8 @@ class Tiles extends Component<{ readonly row: NodeRow; readonly version: number 
                 data-pod
                 tabIndex={at === 0 ? 0 : -1}
                 href={hrefOfObject("pods", pod.key)}
+                // It is the name of the link as well.
                 title={titleOf(pod)}
-                aria-label={titleOf(pod)}
               />
             </li>
           ))}
@@ -97,25 +97,31 @@ interface Part {
   readonly width: number
 }
 
-/** The part of the list that is in the window, with a margin, and the list's width. */
+/** Pixels of the list that one frame adds, and those that are rendered above and below the window. */
+const portion = 250
+const margin = 200
+
+/** The part of the list that is in the window, with a margin, and the list's width. It grows frame by frame, so that each is short. */
 const useVisiblePart = (list: { readonly current: HTMLElement | null }): Part => {
-  const [part, setPart] = useState<Part>({ top: 0, bottom: 1500, width: 900 })
+  const [part, setPart] = useState<Part>({ top: 0, bottom: portion, width: 900 })
   useEffect(() => {
     let isScheduled = false
+    let last = part
     const measure = () => {
       isScheduled = false
       const box = list.current?.getBoundingClientRect()
       if (box === undefined) return
       // In steps, so that few pixels of scrolling render nothing.
-      const step = (value: number) => Math.floor(value / 200) * 200
-      const next = {
-        top: step(-box.top - 300),
-        bottom: step(-box.top + innerHeight + 500),
-        width: Math.floor(box.width)
+      const step = (value: number) => Math.floor(value / margin) * margin
+      const top = step(-box.top - margin)
+      const end = step(-box.top + innerHeight + 2 * margin)
+      const from = last.bottom < top || last.top > end ? top : last.bottom
+      const next = { top, bottom: Math.min(end, from + portion), width: Math.floor(box.width) }
+      if (last.top !== next.top || last.bottom !== next.bottom || last.width !== next.width) {
+        last = next
+        setPart(next)
       }
-      setPart((last) =>
-        last.top === next.top && last.bottom === next.bottom && last.width === next.width ? last : next
-      )
+      if (next.bottom < end) schedule()
     }
     const schedule = () => {
       if (isScheduled) return

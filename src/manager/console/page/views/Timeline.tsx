@@ -170,7 +170,7 @@ const bodyOf = (entry: TimelineEntry, context: Context) => {
 }
 
 /** So many steps are shown at first, and added by a click. */
-const page = 100
+const page = 50
 
 export const Timeline = ({ now, object }: { readonly object: ObjectView; readonly now: number }) => {
   const { timeline } = object
