@@ -27,7 +27,7 @@ import * as Shutdown from "../layers/Shutdown.ts"
 import * as Candidate from "./candidate.ts"
 import * as Follow from "./follow.ts"
 import * as LeasePolicy from "./lease.ts"
-import * as Record from "./record.ts"
+import * as TermCounters from "./termCounters.ts"
 import * as Renewal from "./renewal.ts"
 import * as LeadershipTerm from "./leadershipTerm.ts"
 
@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     status,
     contends: Effect.andThen(Metric.update(status, 0), Candidate.preset(name)),
     candidate,
-    record: Record.make(yield* Clock.Clock),
+    counters: TermCounters.make(yield* Clock.Clock),
     keeper: options.keeper,
     keep: (sentAt) => options.keeper?.keep({ settings, namespace, name, labels, ...candidate.keptUnsafe(), sentAt }),
     follow: (noticed) => Follow.follow({ client, settings, namespace, name, noticed }),
@@ -109,7 +109,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     leader: SubscriptionRef.get(leader),
     provenFor: Effect.sync(() => provenFor(election)),
     terms: Effect.sync(() =>
-      election.record.termsUnsafe(provenFor(election) !== undefined, candidate.leaseUnsafe()?.spec?.leaseTransitions)
+      election.counters.termsUnsafe(provenFor(election) !== undefined, candidate.leaseUnsafe()?.spec?.leaseTransitions)
     ),
     leaderChanges: SubscriptionRef.changes(leader)
   })
@@ -136,7 +136,7 @@ interface Election {
   /** `namespace/name` of the lease, for logs. */
   readonly label: string
   readonly candidate: Candidate.Candidate
-  readonly record: Record.Record
+  readonly counters: TermCounters.TermCounters
   readonly keeper: Renewal.Keeper | undefined
   readonly keep: (sentAt: number) => Renewal.Keeping | undefined
   readonly follow: (noticed: (lease: Lease) => Effect.Effect<void>) => Effect.Effect<never>
@@ -178,7 +178,7 @@ const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Ef
       const keeping = election.keep(sentAt)
       const leadershipTerm = yield* LeadershipTerm.make(election.settings, sentAt, keeping?.provenUnsafe)
       election.leadershipTerm = leadershipTerm
-      election.record.beganUnsafe()
+      election.counters.beganUnsafe()
       const farewell = yield* once(ended(election, leadershipTerm))
       const fibers = [
         yield* Effect.forkDetach(Effect.andThen(LeadershipTerm.watchdog(leadershipTerm), farewell)),
@@ -259,9 +259,9 @@ const renewing = (
   sentAt: number,
   keeping: Renewal.Keeping | undefined
 ) => {
-  const { candidate, label, record, settings } = election
+  const { candidate, counters, label, settings } = election
   const heard = Effect.fnUntraced(function* (heard: Renewal.Heard) {
-    record.heardUnsafe(heard)
+    counters.heardUnsafe(heard)
     switch (heard._tag) {
       case "Renewed":
         return leadershipTerm.renewedUnsafe(heard.sentAt)

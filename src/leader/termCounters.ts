@@ -1,5 +1,5 @@
 /**
- * What an election records of its terms, for operators: how many there were, when the present one began, and the last attempts to renew. It decides
+ * What an election counts of its terms, for operators: how many there were, when the present one began, and the last attempts to renew. It decides
  * nothing, and its size is fixed, however long the process runs.
  */
 import type * as Clock from "effect/Clock"
@@ -10,13 +10,13 @@ import type * as Renewal from "./renewal.ts"
 /** The most renewals: those of two minutes at the default retry period. */
 export const most = 60
 
-export interface Record {
+export interface TermCounters {
   readonly beganUnsafe: () => void
   readonly heardUnsafe: (heard: Renewal.Heard) => void
   readonly termsUnsafe: (leads: boolean, transitions: number | undefined) => Terms
 }
 
-export const make = (clock: Clock.Clock): Record => {
+export const make = (clock: Clock.Clock): TermCounters => {
   const now = Monotonic.millis(clock)
   /** Oldest first. */
   const renewals: Array<RenewalAttempt> = []
