@@ -86,8 +86,8 @@ describe.skipIf(chromiumPath === undefined)("the console's page (needs Debian's 
       "may not list"
     )
     const orderOf = (name: string) => page.getByRole("list", { name }).locator("li .name").allInnerTexts()
-    assert.deepStrictEqual(await orderOf("Without a leader"), ["volumes"])
-    assert.deepStrictEqual(await orderOf("While lease kube-system/manager is held"), ["deployment", "replicaset"])
+    assert.deepStrictEqual(await orderOf("Whether or not this process leads"), ["volumes"])
+    assert.deepStrictEqual(await orderOf("With lease kube-system/manager"), ["deployment", "replicaset"])
     includesAll(await textOf(page, "main"), "Switched off: tokencleaner", "test-manager 1.2.3")
     fake.send(controllers(Date.now() + 1000, "default/web", 1050))
     await until(page, `document.querySelector(".figures").innerText.match(/Runs\\/s\\s+[1-9]/)`)
@@ -137,7 +137,7 @@ describe.skipIf(chromiumPath === undefined)("the console's page (needs Debian's 
       "cannot update default/web: timeout"
     )
     const strip = card("kube-system/manager").getByRole("img", {
-      name: /last 58 attempts to renew the lease: 1 failed, the longest took 5\.0 s.*and failed/
+      name: /58 attempts to renew the lease, 1 failed; the longest took 5\.0 s.*and failed/
     })
     assert.strictEqual(await strip.locator(".renewed").count(), 57)
     assert.strictEqual(await strip.locator(".failed").count(), 1)

@@ -142,9 +142,9 @@ const sequencesOf = (
 ): ReadonlyArray<{ readonly title: string; readonly members: ReadonlyArray<Controller> }> => {
   const led = new Set(groups.flatMap(({ controllers }) => controllers))
   return [
-    { title: "Without a leader", members: controllers.filter(({ name }) => !led.has(name)) },
+    { title: "Whether or not this process leads", members: controllers.filter(({ name }) => !led.has(name)) },
     ...groups.map((group) => ({
-      title: group.lease === null ? "Without an election" : `While lease ${group.lease} is held`,
+      title: group.lease === null ? "Without an election" : `With lease ${group.lease}`,
       members: controllers.filter(({ name }) => group.controllers.includes(name))
     }))
   ].filter(({ members }) => members.length > 0)
@@ -158,6 +158,7 @@ const StartOrder = (props: {
 }) => (
   <section aria-labelledby="start-order">
     <h2 id="start-order">Start order</h2>
+    <p class="muted">Controllers of one list start one after another; lists start independently.</p>
     {sequencesOf(props.controllers, props.groups).map(({ members, title }, _, { length }) => (
       <Fragment key={members[0]?.name}>
         {length > 1 && <h3 class="name">{title}</h3>}

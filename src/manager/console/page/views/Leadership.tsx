@@ -6,7 +6,7 @@ import { useModel } from "../parts/hooks.ts"
 import { Status } from "../parts/Status.tsx"
 
 const width = 600
-/** Renewed: up from the axis, as high as the attempt was long. Failed: down from it. */
+/** Renewed: up from the axis, as high as it was long compared with the longest. Failed: down from it. */
 const axis = 34
 const height = 48
 
@@ -19,13 +19,13 @@ const textOf = (renewals: ReadonlyArray<Renewal>, now: number): string => {
   const failed = renewals.filter(({ isRenewed }) => !isRenewed).length
   const most = renewals.reduce((most, { took }) => Math.max(most, took), 0)
   const result = last.isRenewed ? `took ${formatDuration(last.took)}` : "failed"
-  return `The last ${plural(renewals.length, "attempt")} to renew the lease: ${formatCount(failed)} failed, the longest took ${formatDuration(most)}. The last one was ${formatAge(now, last.at)} and ${result}.`
+  return `${plural(renewals.length, "attempt")} to renew the lease, ${formatCount(failed)} failed; the longest took ${formatDuration(most)}. The last one was ${formatAge(now, last.at)} and ${result}.`
 }
 
 const Strip = ({ now, renewals }: { readonly renewals: ReadonlyArray<Renewal>; readonly now: number }) => {
   const from = Math.min(now - shortest, Math.max(renewals[0]?.at ?? now, now - longest))
   const shown = renewals.filter(({ at }) => at >= from)
-  const most = shown.reduce((most, { took }) => Math.max(most, took), 1)
+  const most = shown.reduce((most, { isRenewed, took }) => (isRenewed ? Math.max(most, took) : most), 1)
   const x = (at: number) => (Math.min(1, (at - from) / (now - from)) * (width - 4) + 2).toFixed(1)
   const label = textOf(renewals, now)
   return (
@@ -45,7 +45,7 @@ const Strip = ({ now, renewals }: { readonly renewals: ReadonlyArray<Renewal>; r
       <figcaption class="muted">
         <span aria-hidden="true">{label} </span>
         {shown.length > 0 &&
-          `From ${formatTime(from)}; a line up is a renewal, as long as it took, a line down a failure.`}
+          `From ${formatTime(from)}; a line up is a renewal, the higher the longer it took; a line down is a failure.`}
       </figcaption>
     </figure>
   )
