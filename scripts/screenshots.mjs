@@ -19,6 +19,7 @@ const program = spawn(
   [
     join(root, "dist/main.js"),
     "--cluster=embedded",
+    "--leader-elect",
     "--console-bind-address=127.0.0.1:0",
     "--health-probe-bind-address=0",
     "--metrics-bind-address=0"

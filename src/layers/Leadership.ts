@@ -35,6 +35,38 @@ export const CurrentTerm = Context.Reference<Term>("effect-controller-manager/Cu
   defaultValue: () => ({ lost: Effect.never, isValidUnsafe: () => true })
 })
 
+/** One attempt to renew the lease. */
+export interface RenewalAttempt {
+  /** When it began; wall clock, milliseconds. */
+  readonly at: number
+  /** Milliseconds until its result. */
+  readonly took: number
+  readonly isRenewed: boolean
+}
+
+/** The terms of this process, for operators. */
+export interface Terms {
+  /** How many there were, with the present one. */
+  readonly count: number
+  /** When the present one began; undefined while this process does not lead. Wall clock, milliseconds. */
+  readonly since: number | undefined
+  /** How often the Lease has changed its holder, as this process read it last. */
+  readonly transitions: number | undefined
+  /** The last attempts, oldest first. */
+  readonly renewals: ReadonlyArray<RenewalAttempt>
+  /** Of the last attempt that did not renew the lease. Wall clock, milliseconds. */
+  readonly lastError: { readonly message: string; readonly at: number } | undefined
+}
+
+/** Of a process that never took part in an election. */
+export const noTerms: Terms = {
+  count: 0,
+  since: undefined,
+  transitions: undefined,
+  renewals: [],
+  lastError: undefined
+}
+
 /** How work under a term ended; failures of the work itself are failures of `run`. */
 export type Outcome<A> =
   | { readonly _tag: "Finished"; readonly value: A }
@@ -60,6 +92,8 @@ export class Leadership extends Context.Service<
      * while it does not lead.
      */
     readonly provenFor: Effect.Effect<number | undefined>
+    /** Its terms and last renewals. */
+    readonly terms: Effect.Effect<Terms>
     /** The present leader, then every change of it. */
     readonly leaderChanges: Stream.Stream<string | undefined>
   }
@@ -73,6 +107,7 @@ export class Leadership extends Context.Service<
       acquire: Effect.succeed({ lost: Effect.never, isValidUnsafe: () => true }),
       leader: Effect.succeed(""),
       provenFor: Effect.succeed(Infinity),
+      terms: Effect.succeed(noTerms),
       leaderChanges: Stream.succeed("")
     })
   )

@@ -3,6 +3,7 @@
  * whatever the server, the network or a renewal does: a term ends no later than the renew deadline after the last successful renewal was *sent*,
  * and closing a term never blocks forever. The caller decides what a loss means for the process. States and invariants: docs/design/leadership.md.
  */
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -26,6 +27,7 @@ import * as Shutdown from "../layers/Shutdown.ts"
 import * as Candidate from "./candidate.ts"
 import * as Follow from "./follow.ts"
 import * as LeasePolicy from "./lease.ts"
+import * as TermCounters from "./termCounters.ts"
 import * as Renewal from "./renewal.ts"
 import * as LeadershipTerm from "./leadershipTerm.ts"
 
@@ -81,6 +83,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     status,
     contends: Effect.andThen(Metric.update(status, 0), Candidate.preset(name)),
     candidate,
+    counters: TermCounters.make(yield* Clock.Clock),
     keeper: options.keeper,
     keep: (sentAt) => options.keeper?.keep({ settings, namespace, name, labels, ...candidate.keptUnsafe(), sentAt }),
     follow: (noticed) => Follow.follow({ client, settings, namespace, name, noticed }),
@@ -104,12 +107,16 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     lease: { namespace, name },
     acquire: acquire(election, oneAtATime),
     leader: SubscriptionRef.get(leader),
-    provenFor: Effect.sync(() =>
-      election.leadershipTerm === undefined ? undefined : LeadershipTerm.provenFor(election.leadershipTerm)
+    provenFor: Effect.sync(() => provenFor(election)),
+    terms: Effect.sync(() =>
+      election.counters.termsUnsafe(provenFor(election) !== undefined, candidate.leaseUnsafe()?.spec?.leaseTransitions)
     ),
     leaderChanges: SubscriptionRef.changes(leader)
   })
 })
+
+const provenFor = ({ leadershipTerm }: Election): number | undefined =>
+  leadershipTerm === undefined ? undefined : LeadershipTerm.provenFor(leadershipTerm)
 
 /** The validated options, in milliseconds. A duration that cannot be parsed fails in the same way as one that is out of range. */
 export const settingsOf = (options: Options): Result.Result<LeasePolicy.Settings, LeasePolicy.ElectionConfigError> =>
@@ -129,6 +136,7 @@ interface Election {
   /** `namespace/name` of the lease, for logs. */
   readonly label: string
   readonly candidate: Candidate.Candidate
+  readonly counters: TermCounters.TermCounters
   readonly keeper: Renewal.Keeper | undefined
   readonly keep: (sentAt: number) => Renewal.Keeping | undefined
   readonly follow: (noticed: (lease: Lease) => Effect.Effect<void>) => Effect.Effect<never>
@@ -170,6 +178,7 @@ const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Ef
       const keeping = election.keep(sentAt)
       const leadershipTerm = yield* LeadershipTerm.make(election.settings, sentAt, keeping?.provenUnsafe)
       election.leadershipTerm = leadershipTerm
+      election.counters.beganUnsafe()
       const farewell = yield* once(ended(election, leadershipTerm))
       const fibers = [
         yield* Effect.forkDetach(Effect.andThen(LeadershipTerm.watchdog(leadershipTerm), farewell)),
@@ -250,14 +259,17 @@ const renewing = (
   sentAt: number,
   keeping: Renewal.Keeping | undefined
 ) => {
-  const { candidate, label, settings } = election
+  const { candidate, counters, label, settings } = election
   const heard = Effect.fnUntraced(function* (heard: Renewal.Heard) {
+    counters.heardUnsafe(heard)
     switch (heard._tag) {
       case "Renewed":
         return leadershipTerm.renewedUnsafe(heard.sentAt)
       case "Failed":
         leadershipTerm.failedUnsafe(heard.message)
         return yield* Effect.logWarning(`cannot renew lease ${label}: ${heard.message}`)
+      case "Conflict":
+        return
       case "Lost":
         return leadershipTerm.endUnsafe("Stolen", `lease ${label} is now held by ${heard.holder || "nobody"}`)
     }

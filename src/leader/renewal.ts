@@ -10,12 +10,16 @@ import type { Lease } from "../kube/resources.ts"
 import * as Candidate from "./candidate.ts"
 import type * as LeasePolicy from "./lease.ts"
 
-/** The result of one attempt. */
-export type Heard =
+type Meaning =
   | { readonly _tag: "Renewed"; readonly sentAt: number; readonly lease: Lease; readonly stamp: number }
   | { readonly _tag: "Failed"; readonly message: string }
+  /** The lease was changed at the same time: the next attempt reads first. */
+  | { readonly _tag: "Conflict" }
   /** The other holder in the record; empty if there is none. */
   | { readonly _tag: "Lost"; readonly holder: string }
+
+/** The result of one attempt, which began at this monotonic millisecond and took so many. */
+export type Heard = Meaning & { readonly startedAt: number; readonly took: number }
 
 /** A lease that is held, as plain data that can be sent to the thread of a keeper. */
 export interface Holding {
@@ -69,17 +73,16 @@ export const loop = Effect.fnUntraced(function* (rhythm: Rhythm) {
     yield* Effect.sleep(Math.max(0, Math.ceil(rhythm.settings.retryPeriod - elapsed)))
     started = yield* Candidate.monotonicMillis
     if (!rhythm.mayRenewUnsafe()) continue
-    const heard = meaning(rhythm.candidate, yield* Effect.result(rhythm.candidate.attempt))
-    if (heard !== undefined) yield* rhythm.heard(heard)
+    const meaning = meaningOf(rhythm.candidate, yield* Effect.result(rhythm.candidate.attempt))
+    yield* rhythm.heard({ ...meaning, startedAt: started, took: (yield* Candidate.monotonicMillis) - started })
   }
 })
 
-/** Undefined after a conflict: the next attempt reads first. */
-const meaning = (
+const meaningOf = (
   candidate: Candidate.Candidate,
   tried: Result.Result<Candidate.Attempt, ApiError.ApiError>
-): Heard | undefined => {
+): Meaning => {
   if (Result.isFailure(tried)) return { _tag: "Failed", message: tried.failure.message }
   if (tried.success._tag === "Held") return { _tag: "Renewed", ...candidate.keptUnsafe(), sentAt: tried.success.sentAt }
-  return tried.success.holder === undefined ? undefined : { _tag: "Lost", holder: tried.success.holder }
+  return tried.success.holder === undefined ? { _tag: "Conflict" } : { _tag: "Lost", holder: tried.success.holder }
 }

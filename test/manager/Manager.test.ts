@@ -18,7 +18,7 @@ import { isWatch, on } from "../../src/apiserver/faults.ts"
 import { Cache } from "../../src/layers/Cache.ts"
 import * as Controller from "../../src/layers/Controller.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import { Leadership, type LeaderLost, type Term } from "../../src/layers/Leadership.ts"
+import { Leadership, type LeaderLost, type Term, noTerms } from "../../src/layers/Leadership.ts"
 import * as Manager from "../../src/manager/Manager.ts"
 import { Supervisor } from "../../src/layers/Supervisor.ts"
 import * as Trigger from "../../src/streams/store/trigger.ts"
@@ -132,6 +132,7 @@ describe("Manager", () => {
         acquire: Effect.die("contended"),
         leader: Effect.succeed(undefined),
         provenFor: Effect.succeed(undefined),
+        terms: Effect.succeed(noTerms),
         leaderChanges: undefined as never
       })
       const everywhere = [tracing("everywhere", [], false)]
@@ -289,6 +290,7 @@ describe("Manager", () => {
         acquire: Effect.succeed(term),
         leader: Effect.succeed(undefined),
         provenFor: Effect.succeed(undefined),
+        terms: Effect.succeed(noTerms),
         leaderChanges: undefined as never
       })
       const outcomes: Array<string> = []

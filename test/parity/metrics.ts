@@ -195,6 +195,7 @@ export const besides: ReadonlyArray<string> = [
   "disruption_controller_stale_disruptions_total",
   "disruption_controller_status_writes_total",
   "endpoint_controller_changes_total",
+  "informer_failures_total",
   "informer_last_event_age_seconds",
   "informer_objects",
   "informer_relists_total",

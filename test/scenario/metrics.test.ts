@@ -65,6 +65,7 @@ const usual: Readonly<Record<string, Row>> = {
   informer_objects: ["gauge", ["kind"]],
   informer_store_resource_version: ["gauge", ["group", "name", "resource", "version"]],
   informer_relists_total: ["counter", ["reason"]],
+  informer_failures_total: ["counter", ["kind"]],
   informer_last_event_age_seconds: ["gauge", ["kind"]],
   cache_read_wait_seconds: ["histogram", [], latency],
   leader_fenced_writes_total: ["counter", []]

@@ -11,6 +11,8 @@ export const informerStatus = (over: Partial<InformerStatus>): InformerStatus =>
   resourceVersion: undefined,
   startedAt: 0,
   attempts: 0,
+  failures: 0,
+  relists: 0,
   lastError: undefined,
   lastEventAt: undefined,
   defects: 0,

@@ -77,6 +77,10 @@ export interface InformerStatus {
   readonly startedAt: number
   /** Failures in a row; 0 while it works. */
   readonly attempts: number
+  /** Failures since `startedAt`. */
+  readonly failures: number
+  /** How often the full state was read again since `startedAt`. */
+  readonly relists: number
   /** The last failure; it stays after the watch works again. */
   readonly lastError: InformerFailure | undefined
   /** When the last event or bookmark arrived. Wall clock, milliseconds. */
@@ -160,7 +164,7 @@ export interface WatchOptions<A extends KubeObject> {
   /** The changes of one namespace, or of the whole selection. */
   readonly watch: (namespace: string | undefined) => Stream.Stream<Change<A>>
   readonly freeze: boolean
-  readonly metrics: { readonly relisted: (reason: string) => void }
+  readonly counters: Report.Counters
 }
 
 /** A store with its watch or watches: what `singleWatch` and `perNamespaceWatch` return. */
@@ -197,7 +201,7 @@ export interface ReflectorOptions<A> {
   readonly accept: (change: Change<A>) => void
   /** Run after each chunk. */
   readonly after: () => Effect.Effect<void>
-  readonly metrics: { readonly relisted: (reason: string) => void }
+  readonly counters: Report.Counters
 }
 
 export interface Reflector {
@@ -206,8 +210,8 @@ export interface Reflector {
 }
 
 /** Runs one watch, restarts it after a defect, reports each change and passes it on. */
-export const makeReflector = <A>({ accept, after, changes, clock, metrics, of }: ReflectorOptions<A>): Reflector => {
-  const report = Report.make(clock, of)
+export const makeReflector = <A>({ accept, after, changes, clock, counters, of }: ReflectorOptions<A>): Reflector => {
+  const report = Report.make(clock, of, counters)
   /** Why the next full state is read: the last failure since the previous full state. */
   let reason = "Unknown"
   let isFirst = true
@@ -219,7 +223,7 @@ export const makeReflector = <A>({ accept, after, changes, clock, metrics, of }:
     report.changed(change)
     if (change._tag === "Synced") reason = "Unknown"
     if (change._tag !== "Restarted") return
-    if (!isFirst) metrics.relisted(reason)
+    if (!isFirst) report.relisted(reason)
     isFirst = false
   }
   const run = Effect.suspend(() =>
@@ -265,7 +269,7 @@ const restarting = (run: Effect.Effect<void>, report: Report.Report): Effect.Eff
 
 /** A store that one watch of the whole selection fills. */
 export const singleWatch = Effect.fnUntraced(function* <A extends KubeObject>(
-  { freeze, metrics, resource, watch }: WatchOptions<A>,
+  { counters, freeze, resource, watch }: WatchOptions<A>,
   ready: Ready,
   waits: VersionWaits.Gate["waits"]
 ): Effect.fn.Return<InformerWatch<A>, never, Scope.Scope> {
@@ -284,7 +288,14 @@ export const singleWatch = Effect.fnUntraced(function* <A extends KubeObject>(
     if (waits.size > 0) VersionWaits.passUnsafe(gate)
   }
   const clock = yield* Clock.Clock
-  const reflector = makeReflector({ clock, of, changes: watch(undefined), accept, after: processor.logErrors, metrics })
+  const reflector = makeReflector({
+    clock,
+    of,
+    changes: watch(undefined),
+    accept,
+    after: processor.logErrors,
+    counters
+  })
   yield* releasing(gate, ready)
   yield* Effect.forkScoped(reflector.run)
   return {

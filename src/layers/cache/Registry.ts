@@ -105,7 +105,7 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
       resync: settings.resync === "never" ? undefined : settings.resync,
       freeze,
       outstanding,
-      metrics
+      counters: metrics.countersOf(resource)
     })
     informers.set(id, informer)
     metrics.track(resource)

@@ -10,6 +10,7 @@ import * as Metric from "effect/Metric"
 import * as Resource from "../../kube/Resource.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
 import { Durations, registrar } from "../../streams/reconcile/counters.ts"
+import type { Counters } from "./informer/report.ts"
 import type { InformerStatus } from "./Informer.ts"
 
 const gauge = (name: string, description: string) => Metric.gauge(name, { description })
@@ -25,6 +26,10 @@ const relists = Metric.counter("informer_relists_total", {
   description: "Times that the full state of a kind was read again, by reason",
   incremental: true
 })
+const failures = Metric.counter("informer_failures_total", {
+  description: "Failures of the lists and watches of a kind, by kind",
+  incremental: true
+})
 
 /** Source: client-go's request latency. */
 const waitBounds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
@@ -36,8 +41,8 @@ const readWait = Metric.histogram("cache_read_wait_seconds", {
 export interface CacheMetrics {
   /** Adds the series of a kind. */
   readonly track: (resource: Resource.Any) => void
-  /** Counts that the full state is read again; `reason` is that of an `ApiError`. */
-  readonly relisted: (reason: string) => void
+  /** Those of an informer of the kind. */
+  readonly countersOf: (resource: Resource.Any) => Counters
   /** Wraps the callback of a wait, to measure the wait. */
   readonly waiting: (done: (reached: boolean) => void) => (reached: boolean) => void
 }
@@ -48,7 +53,7 @@ export const InformerName = Context.Reference<string>("effect-controller-manager
 })
 
 /** For tests of informers without metrics. */
-export const none: Pick<CacheMetrics, "relisted"> = { relisted: () => undefined }
+export const none: Counters = { relisted: () => undefined, failed: () => undefined }
 
 export const make = (status: () => ReadonlyArray<InformerStatus>): Effect.Effect<CacheMetrics> =>
   Effect.contextWith((context: Context.Context<never>) =>
@@ -67,6 +72,7 @@ const makeUnsafe = (
   /** When each kind was added; wall clock, milliseconds. */
   const kinds = new Map<string, number>()
   const reasons = new Map<string, number>()
+  const failed = new Map<string, number>()
   const relisted = (reason: string, times = 1): void => {
     const known = reasons.get(reason)
     reasons.set(reason, (known ?? 0) + times)
@@ -85,6 +91,7 @@ const makeUnsafe = (
     gauge(versions, { name, group, version, resource: plural }, () =>
       Math.min(...of(kind).map((one) => lastDigits(one.resourceVersion)))
     )
+    counter(failures, { kind }, () => failed.get(kind) ?? 0)
     gauge(objects, { kind }, () => of(kind).reduce((sum, one) => sum + one.objects, 0))
     gauge(silence, { kind }, () => {
       const last = of(kind).map((one) => one.lastEventAt ?? since)
@@ -93,7 +100,13 @@ const makeUnsafe = (
   }
   return {
     track,
-    relisted: (reason) => relisted(reason),
+    countersOf: (resource) => {
+      const kind = Resource.qualifiedName(resource)
+      return {
+        relisted: (reason) => relisted(reason),
+        failed: () => void failed.set(kind, (failed.get(kind) ?? 0) + 1)
+      }
+    },
     waiting: (done) => {
       const from = now()
       return (reached) => {

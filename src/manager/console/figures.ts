@@ -4,9 +4,10 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type * as Metric from "effect/Metric"
+import * as Metric from "effect/Metric"
 import * as Resource from "../../kube/Resource.ts"
 import type { InformerStatus } from "../../layers/Cache.ts"
+import { fencedWrites } from "../../layers/fence.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
 import * as LoopMetrics from "../../streams/reconcile/loopMetrics.ts"
 import type { LoopSnapshot } from "../../streams/reconcile/loopSnapshot.ts"
@@ -17,7 +18,7 @@ import * as Seen from "../debug/seen.ts"
 import { clean } from "../logs/secrets.ts"
 import type * as Protocol from "./protocol.ts"
 
-/** The types of messstale with figures, in the order in which they are sent. */
+/** The types of messages with figures, in the order in which they are sent. */
 export const types = ["controllers", "informers", "leadership"] as const
 
 export interface Sample {
@@ -47,12 +48,13 @@ export const make = (options: Controllers.Selected): Effect.Effect<Effect.Effect
         const controllers = yield* controllersOf(options, durations, at)
         const informers = sizes.measured([...(yield* Seen.status)].sort(Informers.inTrouble).slice(0, rows))
         const groups = (yield* Seen.leaders).map(groupOf)
+        const { count } = yield* Metric.value(fencedWrites)
         const sample: Sample = {
           at,
           bodies: {
             controllers: JSON.stringify({ controllers, disabled: options.disabled }),
             informers: JSON.stringify({ informers }),
-            leadership: JSON.stringify({ groups })
+            leadership: JSON.stringify({ groups, fencedWrites: count })
           }
         }
         latest = sample
@@ -72,6 +74,7 @@ const groupOf = ({
   leader,
   leads,
   lease,
+  terms: { count, lastError, renewals, since, transitions },
   validFor
 }: Effect.Success<typeof Seen.leaders>[number]): Protocol.LeaderGroup => ({
   lease,
@@ -79,6 +82,16 @@ const groupOf = ({
   leader,
   leads,
   validFor: finite(validFor),
+  terms: count,
+  since: since ?? null,
+  transitions: transitions ?? null,
+  renewals: renewals.map(({ at, isRenewed, took }) => ({
+    at: Math.round(at),
+    took: Math.round(took * 10) / 10,
+    isRenewed
+  })),
+  lastError:
+    lastError === undefined ? null : { message: clean(oneLine(lastError.message)), at: Math.round(lastError.at) },
   controllers
 })
 
@@ -184,7 +197,7 @@ class Sizes {
     for (const { id, one } of stale.sort((a, b) => oldest(a.id) - oldest(b.id)).slice(0, mostMeasured)) {
       this.known.set(id, { bytes: one.bytesUnsafe(), at: now, version: one.resourceVersion })
     }
-    return all.map(({ id, one }) => informerOf(one, this.known.get(id)?.bytes ?? 0))
+    return all.map(({ id, one }) => informerOf(one, this.known.get(id)?.bytes ?? null))
   }
 
   private isStale(id: string, { resourceVersion }: InformerStatus, now: number): boolean {
@@ -197,7 +210,7 @@ class Sizes {
 const mostMeasured = 16
 const interval = 10_000
 
-const informerOf = (one: InformerStatus, bytes: number): Protocol.Informer => ({
+const informerOf = (one: InformerStatus, bytes: number | null): Protocol.Informer => ({
   kind: one.resource,
   scope: Informers.scopeOf(one),
   synced: one.synced,
@@ -205,6 +218,8 @@ const informerOf = (one: InformerStatus, bytes: number): Protocol.Informer => ({
   bytes,
   lastEventAt: one.lastEventAt ?? null,
   failuresInARow: one.attempts,
+  failures: one.failures,
+  relists: one.relists,
   lastError:
     one.lastError === undefined
       ? null

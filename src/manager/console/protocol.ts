@@ -18,7 +18,13 @@ export type Message =
       readonly disabled: ReadonlyArray<string>
     }
   | { readonly type: "informers"; readonly at: number; readonly informers: ReadonlyArray<Informer> }
-  | { readonly type: "leadership"; readonly at: number; readonly groups: ReadonlyArray<LeaderGroup> }
+  | {
+      readonly type: "leadership"
+      readonly at: number
+      readonly groups: ReadonlyArray<LeaderGroup>
+      /** Writes that were refused or given up since the start, because this process was not certain to lead. */
+      readonly fencedWrites: number
+    }
   /** Nodes and pods of the cluster: the whole at first, in lines of at most a thousand of each, then what has changed. */
   | { readonly type: "cluster"; readonly at: number; readonly nodes: Changes<Node>; readonly pods: Changes<Pod> }
 
@@ -39,6 +45,7 @@ export interface Program {
   readonly startedAt: number
 }
 
+/** Those of a group come in the order in which they start. */
 export interface Controller {
   readonly name: string
   /** The kind that its keys name, `deployments.apps`; absent for keys of its own. */
@@ -84,9 +91,14 @@ export interface Informer {
   readonly scope: string
   readonly synced: boolean
   readonly objects: number
-  readonly bytes: number
+  /** Null until it is measured: of many informers a few are measured each second. */
+  readonly bytes: number | null
   readonly lastEventAt: number | null
   readonly failuresInARow: number
+  /** Since the informer started. */
+  readonly failures: number
+  /** How often the full state was read again, since the informer started. */
+  readonly relists: number
   readonly lastError: { readonly message: string; readonly at: number; readonly retryIn: number | null } | null
   readonly subscribers: number
 }
@@ -98,7 +110,22 @@ export interface LeaderGroup {
   readonly leader: string | null
   readonly leads: boolean
   readonly validFor: number | null
+  /** Terms of this process since its start, with the present one, which began at `since`; null while it does not lead. */
+  readonly terms: number
+  readonly since: number | null
+  /** How often the Lease has changed its holder, as this process read it last. */
+  readonly transitions: number | null
+  /** The last attempts of this process to renew the lease, oldest first. */
+  readonly renewals: ReadonlyArray<Renewal>
+  /** Of the last attempt that did not renew it. */
+  readonly lastError: LastError | null
   readonly controllers: ReadonlyArray<string>
+}
+
+export interface Renewal {
+  readonly at: number
+  readonly took: number
+  readonly isRenewed: boolean
 }
 
 export interface Node {

@@ -19,6 +19,8 @@ export interface Controller {
   /** The kind whose objects it reconciles, if there is one. */
   readonly for?: Resource.Any | undefined
   readonly needsLeader: boolean
+  /** No other controller of its group starts before it is ready. */
+  readonly startFirst?: boolean | undefined
   /** Pages of its own. */
   readonly debug?: Readonly<Record<string, string>> | undefined
 }
@@ -39,6 +41,8 @@ export interface Seen {
   readonly state: State | undefined
   /** The lease of its group while this process does not hold it; undefined when it leads or need not. */
   readonly awaited: { readonly lease: string; readonly leader: string | undefined } | undefined
+  /** The controller that starts before it; undefined if it is the first of its group. */
+  readonly after: string | undefined
   readonly informers: ReadonlyArray<InformerStatus>
 }
 
@@ -48,7 +52,7 @@ interface Standing {
   readonly reason?: string
 }
 
-export const standing = ({ awaited, controller, informers, snapshot, state }: Seen): Standing => {
+export const standing = ({ after, awaited, controller, informers, snapshot, state }: Seen): Standing => {
   switch (state?._tag) {
     case "Failed":
       return { state: "failed", reason: oneLine(state.message) }
@@ -72,7 +76,8 @@ export const standing = ({ awaited, controller, informers, snapshot, state }: Se
     .map(Resource.qualifiedName)
     .filter((name) => informers.some((one) => one.resource === name && !one.synced))
   if (unsynced.length > 0) return { state: "waiting", reason: `for the first sync of ${unsynced.join(", ")}` }
-  return { state: "waiting", reason: state?._tag === "Started" ? "for its workers to begin" : "for its turn to start" }
+  if (state?._tag === "Started") return { state: "waiting", reason: "for its workers to begin" }
+  return { state: "waiting", reason: `for its turn to start${after === undefined ? "" : `, after ${after}`}` }
 }
 
 /** The numbers of keys in all queues of a controller. */

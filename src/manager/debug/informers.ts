@@ -26,6 +26,8 @@ const row = (informer: InformerStatus, now: number) => ({
   lastVersion: informer.resourceVersion ?? null,
   lastEventSecondsAgo: seconds(informer.lastEventAt === undefined ? undefined : now - informer.lastEventAt),
   failuresInARow: informer.attempts,
+  failures: informer.failures,
+  relists: informer.relists,
   lastError: errorOf(informer),
   subscribers: informer.subscribers,
   defects: informer.defects,

@@ -84,7 +84,14 @@ const said = (origin: Origin): string => {
 
 /** `/debug/leader`: for each group of controllers that lead together, the lease, our identity, the leader, and for how long we provably lead. */
 const leaders = Effect.map(Seen.leaders, (groups) => ({
-  groups: groups.map(({ validFor, ...group }) => ({ ...group, validForSeconds: seconds(validFor) }))
+  groups: groups.map(({ controllers, identity, leader, leads, lease, validFor }) => ({
+    lease,
+    identity,
+    leader,
+    leads,
+    validForSeconds: seconds(validFor),
+    controllers
+  }))
 }))
 
 /** `PUT /debug/flags/v`: changes the log level from the next line on. The body is a word or a verbosity. Source: k8s.io/apiserver pkg/server/routes: DebugFlags. */

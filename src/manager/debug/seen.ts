@@ -17,28 +17,35 @@ export const status: Effect.Effect<ReadonlyArray<InformerStatus>> = Effect.gen(f
   return (yield* Effect.all(all)).flat()
 })
 
-/** `keys`: the most keys of each controller. */
+/** In the order in which they start; `keys`: the most keys of each controller. */
 export const seenOf = Effect.fnUntraced(function* (controllers: ReadonlyArray<Controllers.Controller>, keys: number) {
   const states = (yield* States).all()
   const all = yield* status
   const led = yield* groups
-  return yield* Effect.forEach(controllers, (controller) =>
+  const ordered = [...controllers].sort((a, b) => Number(b.startFirst === true) - Number(a.startFirst === true))
+  /** The last one of each group so far that the next one has to wait for. */
+  const last = new Map<Group | undefined, string>()
+  return yield* Effect.forEach(ordered, (controller) =>
     Effect.gen(function* () {
-      const metrics = yield* LoopMetrics.of(controller.name)
+      const { name, startFirst } = controller
+      const metrics = yield* LoopMetrics.of(name)
+      const group = led.find(({ controllers }) => controllers.includes(name))
+      const state = states.get(name)
       const seen: Controllers.Seen = {
         controller,
         snapshot: metrics.look(keys),
-        state: states.get(controller.name),
-        awaited: yield* awaited(controller, led),
+        state,
+        awaited: yield* awaited(group),
+        after: last.get(group),
         informers: all
       }
+      if (state?._tag !== "Skipped" && (state?._tag !== "Waiting" || startFirst === true)) last.set(group, name)
       return seen
     })
   )
 })
 
-const awaited = Effect.fnUntraced(function* ({ name }: Controllers.Controller, led: ReadonlyArray<Group>) {
-  const group = led.find(({ controllers }) => controllers.includes(name))
+const awaited = Effect.fnUntraced(function* (group: Group | undefined) {
   if (group === undefined || (yield* group.leadership.provenFor) !== undefined) return undefined
   return { lease: leaseOf(group) ?? "", leader: yield* group.leadership.leader }
 })
@@ -60,6 +67,7 @@ export const leaders = Effect.flatMap(groups, (all) =>
         leads: validFor !== undefined,
         /** Milliseconds. Infinite without an election, because nothing can expire; undefined while another process leads. */
         validFor,
+        terms: yield* leadership.terms,
         controllers
       }
     })

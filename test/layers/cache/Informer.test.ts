@@ -68,7 +68,7 @@ const holds = Effect.fnUntraced(function* (script: Script) {
       ),
     freeze: true,
     outstanding,
-    metrics: CacheMetrics.none
+    counters: CacheMetrics.none
   })
   const faults: Array<unknown> = []
   const known: Array<ReadonlyMap<string, KubeObject>> = []

@@ -55,14 +55,27 @@ describe("the metrics of a cache", () => {
     )
   )
 
+  it.effect("count failures by kind, for all informers of the kind together, from zero", () =>
+    fresh(
+      Effect.gen(function* () {
+        const metrics = yield* CacheMetrics.make(() => [])
+        for (const kind of [Pod, Node]) metrics.track(kind)
+        assert.deepStrictEqual(yield* values("informer_failures_total"), { pods: 0, nodes: 0 })
+        for (const informer of [metrics.countersOf(Pod), metrics.countersOf(Pod)]) informer.failed()
+        assert.deepStrictEqual(yield* values("informer_failures_total"), { pods: 2, nodes: 0 })
+      })
+    )
+  )
+
   it.effect("count relists by reason and waits by duration, from zero", () =>
     fresh(
       Effect.gen(function* () {
         const metrics = yield* CacheMetrics.make(() => [])
+        const pods = metrics.countersOf(Pod)
         assert.strictEqual((yield* values("informer_relists_total"))["Gone"], 0)
-        metrics.relisted("Gone")
-        metrics.relisted("Decode")
-        metrics.relisted("Gone")
+        pods.relisted("Gone")
+        pods.relisted("Decode")
+        metrics.countersOf(Node).relisted("Gone")
         const { Decode, Gone, Timeout } = yield* values("informer_relists_total")
         assert.deepStrictEqual([Gone, Decode, Timeout], [2, 1, 0])
         const answers: Array<boolean> = []

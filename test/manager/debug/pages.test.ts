@@ -17,7 +17,7 @@ import * as Controller from "../../../src/layers/Controller.ts"
 import * as Health from "../../../src/layers/Health.ts"
 import * as Inspection from "../../../src/layers/Inspection.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { Leadership } from "../../../src/layers/Leadership.ts"
+import { Leadership, noTerms } from "../../../src/layers/Leadership.ts"
 import { Timeline } from "../../../src/layers/Timeline.ts"
 import * as Record from "../../../src/layers/timeline/record.ts"
 import type { ObjectView } from "../../../src/manager/console/protocol.ts"
@@ -103,7 +103,8 @@ const held = Effect.map(Deferred.make<void>(), (turn) => {
       acquire: Effect.as(Deferred.await(turn), { lost: Effect.never, isValidUnsafe: () => true }),
       leader: Effect.sync(() => (state.proven === undefined ? "another" : "me")),
       leaderChanges: Stream.empty,
-      provenFor: Effect.sync(() => state.proven)
+      provenFor: Effect.sync(() => state.proven),
+      terms: Effect.succeed(noTerms)
     })
   )
   const lead = Effect.suspend(() => {

@@ -15,6 +15,7 @@ const seen = (over: Partial<Controllers.Seen>): Controllers.Seen => ({
   snapshot,
   state: undefined,
   awaited: undefined,
+  after: undefined,
   informers: [informer("configmaps", true), informer("pods", true)],
   ...over
 })
@@ -44,7 +45,9 @@ describe("how a controller stands", () => {
     ["waiting for the first sync of configmaps, pods", { ...unsynced, ...of({ _tag: "Started" }) }],
     ["waiting for its workers to begin", of({ _tag: "Started" })],
     ["waiting for its turn to start", of({ _tag: "Standby" })],
-    ["waiting for its turn to start", {}]
+    ["waiting for its turn to start", {}],
+    ["waiting for its turn to start, after another", { after: "another", ...of({ _tag: "Standby" }) }],
+    ["waiting for its workers to begin", { after: "another", ...of({ _tag: "Started" }) }]
   ] as const) {
     it(`is: ${expected}`, () => assert.strictEqual(says(over), expected))
   }

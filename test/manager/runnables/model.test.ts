@@ -18,7 +18,7 @@ import { ConfigMap, Namespace, Secret, ServiceAccount } from "../../../src/kube/
 import * as Controller from "../../../src/layers/Controller.ts"
 import * as Health from "../../../src/layers/Health.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { Leadership, LeaderLost, type Term } from "../../../src/layers/Leadership.ts"
+import { Leadership, LeaderLost, type Term, noTerms } from "../../../src/layers/Leadership.ts"
 import * as Manager from "../../../src/manager/Manager.ts"
 import * as Cluster from "../../support/cluster.ts"
 import { runs } from "../../support/runs.ts"
@@ -73,6 +73,7 @@ const contested = Effect.map(Queue.unbounded<Term>(), (grants) => {
       acquire: Queue.take(grants),
       leader: Effect.succeed(undefined),
       provenFor: Effect.succeed(undefined),
+      terms: Effect.succeed(noTerms),
       leaderChanges: undefined as never
     })
   }

@@ -8,7 +8,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import { TestClock } from "effect/testing"
-import { Leadership, LeaderLost, type Term } from "../../../src/layers/Leadership.ts"
+import { Leadership, LeaderLost, type Term, noTerms } from "../../../src/layers/Leadership.ts"
 import * as Cluster from "../../support/cluster.ts"
 import * as Switches from "../../support/switches.ts"
 
@@ -33,6 +33,7 @@ export const leadershipOf = (acquire: Leadership["Service"]["acquire"]) =>
     acquire,
     leader: Effect.succeed(undefined),
     provenFor: Effect.succeed(undefined),
+    terms: Effect.succeed(noTerms),
     leaderChanges: undefined as never
   })
 

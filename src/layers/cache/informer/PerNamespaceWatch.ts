@@ -28,7 +28,7 @@ interface NamespaceWatch<A extends KubeObject> {
 }
 
 export const perNamespaceWatch = Effect.fnUntraced(function* <A extends KubeObject>(
-  { freeze, metrics, resource, watch }: Informer.WatchOptions<A>,
+  { counters, freeze, resource, watch }: Informer.WatchOptions<A>,
   namespaces: Namespaces.Namespaces,
   ready: Informer.Ready,
   waits: VersionWaits.Gate["waits"]
@@ -78,7 +78,7 @@ export const perNamespaceWatch = Effect.fnUntraced(function* <A extends KubeObje
       changes: watch(namespace),
       accept: (change: Change<A>) => accept(namespace, part, change),
       after: processor.logErrors,
-      metrics
+      counters
     })
     // It starts after the caller's synchronous section.
     namespaceWatches.set(namespace, { part, reflector, fiber: fork(Effect.andThen(Effect.yieldNow, reflector.run)) })
@@ -118,6 +118,8 @@ export const perNamespaceWatch = Effect.fnUntraced(function* <A extends KubeObje
 /** The state of an informer without a namespace to watch. */
 const silent: Omit<ReturnType<Informer.Reflector["state"]>, "startedAt"> = {
   attempts: 0,
+  failures: 0,
+  relists: 0,
   lastError: undefined,
   lastEventAt: undefined,
   defects: 0

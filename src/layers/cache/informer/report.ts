@@ -22,12 +22,21 @@ export interface InformerFailure {
   readonly retryIn: number
 }
 
+/** The counters of a cache that its informers advance. */
+export interface Counters {
+  /** The full state is read again; `reason` is that of an `ApiError`. */
+  readonly relisted: (reason: string) => void
+  readonly failed: () => void
+}
+
 export type Report = ReturnType<typeof make>
 
 /** The report of one watch. `of` is its name: `pods`, `pods in namespace a`. */
-export const make = (clock: Clock.Clock, of: string) => {
+export const make = (clock: Clock.Clock, of: string, counters: Counters) => {
   const startedAt = clock.currentTimeMillisUnsafe()
   let attempts = 0
+  let failures = 0
+  let relists = 0
   let lastError: InformerFailure | undefined
   let lastEventAt: number | undefined
   let defects = 0
@@ -36,7 +45,16 @@ export const make = (clock: Clock.Clock, of: string) => {
   const failure = (found: Omit<InformerFailure, "at">): void => {
     lastError = { ...found, at: clock.currentTimeMillisUnsafe() }
   }
+  const count = (): void => {
+    attempts += 1
+    failures += 1
+    counters.failed()
+  }
   return {
+    relisted: (reason: string): void => {
+      relists += 1
+      counters.relisted(reason)
+    },
     changed: (change: Change<unknown>): void => {
       if (change._tag !== "Restarted") lastEventAt = clock.currentTimeMillisUnsafe()
       if (change._tag !== "Synced" && change._tag !== "Changed") return
@@ -46,7 +64,7 @@ export const make = (clock: Clock.Clock, of: string) => {
     failed: (error: ApiError.ApiError, attempt: number, retryIn: number): void => {
       const isNew = attempts === 0 || lastError?.reason !== error.reason._tag
       const { verb } = error.context
-      if (attempt > 0) attempts += 1
+      if (attempt > 0) count()
       const message = `${verb} ${of}: ${error.message}`
       failure({ message, verb, reason: error.reason._tag, status: error.status, retryIn })
       const line = `${message}; trying again in ${Math.round(retryIn)} ms`
@@ -54,7 +72,7 @@ export const make = (clock: Clock.Clock, of: string) => {
     },
     died: (cause: Cause.Cause<unknown>, retryIn: number): Effect.Effect<void> => {
       defects += 1
-      attempts += 1
+      count()
       const message = `informer of ${of}: ${String(Cause.squash(cause))}`
       failure({ message, verb: "watch", reason: "Defect", status: undefined, retryIn })
       return Effect.logError(`informer of ${of} met a defect; starting anew in ${Math.round(retryIn)} ms`, cause)
@@ -66,6 +84,6 @@ export const make = (clock: Clock.Clock, of: string) => {
       lines = []
       return Effect.all(logs, { discard: true })
     },
-    state: () => ({ startedAt, attempts, lastError, lastEventAt, defects })
+    state: () => ({ startedAt, attempts, failures, relists, lastError, lastEventAt, defects })
   }
 }

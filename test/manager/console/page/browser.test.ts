@@ -80,11 +80,14 @@ describe.skipIf(chromiumPath === undefined)("the console's page (needs Debian's 
     includesAll(await rowOf(page, "deployment"), "1 failing", "7", "1.4 ms", "38 ms", "6", "4.2 s")
     includesAll(await rowOf(page, "job"), "waiting")
     includesAll(
-      await textOf(page, ".order"),
+      await textOf(page, "[aria-labelledby=start-order]"),
       "jobs.batch is not synced",
       "no certificate is configured",
       "may not list"
     )
+    const orderOf = (name: string) => page.getByRole("list", { name }).locator("li .name").allInnerTexts()
+    assert.deepStrictEqual(await orderOf("Whether or not this process leads"), ["volumes"])
+    assert.deepStrictEqual(await orderOf("With lease kube-system/manager"), ["deployment", "replicaset"])
     includesAll(await textOf(page, "main"), "Switched off: tokencleaner", "test-manager 1.2.3")
     fake.send(controllers(Date.now() + 1000, "default/web", 1050))
     await until(page, `document.querySelector(".figures").innerText.match(/Runs\\/s\\s+[1-9]/)`)
@@ -105,49 +108,70 @@ describe.skipIf(chromiumPath === undefined)("the console's page (needs Debian's 
     assert.strictEqual(await page.locator("tbody tr").count(), 1)
   })
 
-  it("Informers shows objects, sizes and failures", async () => {
+  it("Informers shows objects, sizes, relists and failures, and which sizes are not measured", async () => {
     reset()
     const page = await open()
     await show(page, "#/informers")
     await page.waitForSelector("tbody tr")
-    includesAll(await rowOf(page, "deployments.apps"), "synced", "12,345", "3.3 MiB", "everywhere")
-    includesAll(await rowOf(page, "jobs.batch"), "failing", "never", "forbidden: default/web", "next try in")
+    includesAll(await rowOf(page, "deployments.apps"), "synced", "12,345", "3.3 MiB", "everywhere", "3 9")
+    includesAll(await rowOf(page, "jobs.batch"), "failing", "not measured yet", "never", "4, 4 in a row")
+    includesAll(await rowOf(page, "jobs.batch"), "forbidden: default/web", "next try in")
+    includesAll(await textOf(page, "main"), "3.3 MiB, the size of 1 not measured yet")
     assert.deepStrictEqual(page.faults, [])
   })
 
-  it("Leadership shows the holder, the validity, and a renewal when the validity grows", async () => {
+  it("Leadership shows the terms, the holder, fenced writes, and each attempt to renew in a strip and as text", async () => {
     reset()
     const page = await open()
     await show(page, "#/leadership")
     await page.waitForSelector(".card")
+    includesAll(await textOf(page, "main"), "2 fenced writes")
+    const card = (name: string) => page.getByRole("region", { name })
     includesAll(
-      await textOf(page, ".cards"),
-      "kube-system/manager",
+      await card("kube-system/manager").innerText(),
       "another process leads",
-      "default/web",
-      "host-a",
-      "12 s",
-      "0 renewals"
+      "Holder default/web",
+      "This process host-a",
+      "Terms of this process 3",
+      "Changes of the holder 41",
+      "cannot update default/web: timeout"
     )
-    const later = (milliseconds: number, validFor: number) =>
-      fake.send(
-        ...messages(Date.now() + milliseconds).flatMap((message) =>
-          message.type === "leadership"
-            ? [
-                {
-                  ...message,
-                  groups: message.groups.map((group) => ({
-                    ...group,
-                    validFor: group.lease === null ? null : validFor
-                  }))
-                }
-              ]
-            : []
-        )
+    const strip = card("kube-system/manager").getByRole("img", {
+      name: /58 attempts to renew the lease, 1 failed; the longest took 5\.0 s.*and failed/
+    })
+    assert.strictEqual(await strip.locator(".renewed").count(), 57)
+    assert.strictEqual(await strip.locator(".failed").count(), 1)
+    const own = card("default/other")
+    includesAll(
+      await own.innerText(),
+      "this process leads",
+      "Valid for 12 s",
+      "Terms of this process 1, the present one"
+    )
+    assert.strictEqual(await own.locator(".renewed").count(), 1)
+    includesAll(await card("Controllers without a lease").innerText(), "always runs", "job")
+    const now = Date.now() + 1000
+    fake.send(
+      ...messages(now).flatMap((message) =>
+        message.type === "leadership"
+          ? [
+              {
+                ...message,
+                fencedWrites: 3,
+                groups: message.groups.map((group) => ({
+                  ...group,
+                  leader: null,
+                  leads: false,
+                  renewals: group.renewals.slice(0, -1)
+                }))
+              }
+            ]
+          : []
       )
-    later(1000, 8000)
-    later(2000, 15_000)
-    await page.waitForSelector("text=1 renewal seen")
+    )
+    await page.waitForSelector("text=3 fenced writes")
+    includesAll(await own.innerText(), "no process leads", "has not tried to renew the lease yet")
+    assert.strictEqual(await own.locator(".renewed").count(), 0)
     assert.deepStrictEqual(page.faults, [])
   })
 

@@ -82,6 +82,8 @@ export const messages = (at: number, text = "default/web"): ReadonlyArray<Messag
         bytes: 3_500_000,
         lastEventAt: at - 2000,
         failuresInARow: 0,
+        failures: 9,
+        relists: 3,
         lastError: null,
         subscribers: 3
       },
@@ -90,9 +92,11 @@ export const messages = (at: number, text = "default/web"): ReadonlyArray<Messag
         scope: text,
         synced: false,
         objects: 0,
-        bytes: 0,
+        bytes: null,
         lastEventAt: null,
         failuresInARow: 4,
+        failures: 4,
+        relists: 0,
         lastError: { message: `forbidden: ${text}`, at: at - 1000, retryIn: 8000 },
         subscribers: 1
       }
@@ -101,16 +105,54 @@ export const messages = (at: number, text = "default/web"): ReadonlyArray<Messag
   {
     type: "leadership",
     at,
+    fencedWrites: 2,
     groups: [
       {
         lease: "kube-system/manager",
         identity: "host-a",
         leader: text,
         leads: false,
-        validFor: 12_000,
+        validFor: null,
+        terms: 3,
+        since: null,
+        transitions: 41,
+        renewals: [
+          ...Array.from({ length: 57 }, (_, index) => ({
+            at: at - 120_000 + index * 2000,
+            took: 5 + (index % 7),
+            isRenewed: true
+          })),
+          { at: at - 6000, took: 5000, isRenewed: false }
+        ],
+        lastError: { message: `cannot update ${text}: timeout`, at: at - 1000 },
         controllers: ["deployment", "replicaset"]
       },
-      { lease: null, identity: null, leader: null, leads: true, validFor: null, controllers: ["job"] }
+      {
+        lease: "default/other",
+        identity: "host-a",
+        leader: "host-a",
+        leads: true,
+        validFor: 12_000,
+        terms: 1,
+        since: at - 200_000,
+        transitions: 0,
+        renewals: [{ at: at - 1000, took: 7, isRenewed: true }],
+        lastError: null,
+        controllers: ["certificates"]
+      },
+      {
+        lease: null,
+        identity: null,
+        leader: null,
+        leads: true,
+        validFor: null,
+        terms: 0,
+        since: null,
+        transitions: null,
+        renewals: [],
+        lastError: null,
+        controllers: ["job"]
+      }
     ]
   },
   {

@@ -34,13 +34,12 @@ export class Model {
   disabled: ReadonlyArray<string> = []
   informers: ReadonlyArray<Informer> | undefined
   groups: ReadonlyArray<LeaderGroup> | undefined
+  fencedWrites = 0
   cluster: Cluster | undefined
   /** Of each controller, by name. */
   readonly samples = new Map<string, ControllerSamples>()
   /** Of all controllers. */
   total = newSamples()
-  /** For how long each group's lease was valid, by `groupId`. */
-  readonly leases = new Map<string, Samples>()
   readonly #runs = new Map<string, { readonly at: number; readonly runs: number; readonly failures: number }>()
   readonly #listeners = new Map<Topic, Set<() => void>>()
   readonly #changed = new Set<Topic>()
@@ -97,7 +96,7 @@ export class Model {
         break
       case "leadership":
         this.groups = message.groups
-        this.#sampleLeases(message.at, message.groups)
+        this.fencedWrites = message.fencedWrites
         break
       case "cluster":
         this.cluster ??= new Cluster()
@@ -119,7 +118,6 @@ export class Model {
   #forget(): void {
     this.#runs.clear()
     this.samples.clear()
-    this.leases.clear()
     this.total = newSamples()
     this.cluster = undefined
   }
@@ -156,17 +154,6 @@ export class Model {
     this.total.rate.add(at, total.rate)
     this.total.errors.add(at, total.errors)
     this.total.depth.add(at, total.depth)
-  }
-
-  #sampleLeases(at: number, groups: ReadonlyArray<LeaderGroup>): void {
-    for (const group of groups) {
-      const id = groupId(group)
-      const samples = this.leases.get(id) ?? new Samples()
-      this.leases.set(id, samples)
-      samples.add(at, group.validFor === null ? 0 : Math.max(0, group.validFor))
-    }
-    const ids = new Set(groups.map(groupId))
-    for (const id of this.leases.keys()) if (!ids.has(id)) this.leases.delete(id)
   }
 }
 

@@ -1,6 +1,7 @@
 /** Controllers: what each does now and did in the last five minutes, and the order in which they start. */
+import { Fragment } from "preact"
 import { useState } from "preact/hooks"
-import type { Controller, Informer } from "../../protocol.ts"
+import type { Controller, Informer, LeaderGroup } from "../../protocol.ts"
 import { depthOf, type Model } from "../model/Model.ts"
 import { hrefOfKey } from "../model/route.ts"
 import { formatAge, formatCount, formatDuration, formatRate, plural } from "../parts/format.ts"
@@ -134,29 +135,49 @@ const Figures = ({
   )
 }
 
+/** The controllers of each group that leads together, and those that need no leader: each of these starts its controllers one after another. */
+const sequencesOf = (
+  controllers: ReadonlyArray<Controller>,
+  groups: ReadonlyArray<LeaderGroup>
+): ReadonlyArray<{ readonly title: string; readonly members: ReadonlyArray<Controller> }> => {
+  const led = new Set(groups.flatMap(({ controllers }) => controllers))
+  return [
+    { title: "Whether or not this process leads", members: controllers.filter(({ name }) => !led.has(name)) },
+    ...groups.map((group) => ({
+      title: group.lease === null ? "Without an election" : `With lease ${group.lease}`,
+      members: controllers.filter(({ name }) => group.controllers.includes(name))
+    }))
+  ].filter(({ members }) => members.length > 0)
+}
+
 const StartOrder = (props: {
   readonly controllers: ReadonlyArray<Controller>
   readonly disabled: ReadonlyArray<string>
   readonly informers: ReadonlyArray<Informer>
+  readonly groups: ReadonlyArray<LeaderGroup>
 }) => (
   <section aria-labelledby="start-order">
     <h2 id="start-order">Start order</h2>
-    <ol class="order">
-      {props.controllers.map((controller) => {
-        const kinds = missing(controller, props.informers)
-        return (
-          <li key={controller.name}>
-            <span class="name">{controller.name}</span>
-            <Status tone={tones[controller.state]}>{controller.state}</Status>
-            <span class="muted">
-              {controller.state === "started"
-                ? kinds.length > 0 && `reads ${kinds.join(", ")}, not synced`
-                : (controller.reason ?? (kinds.length > 0 && `waits for ${kinds.join(", ")}`))}
-            </span>
-          </li>
-        )
-      })}
-    </ol>
+    <p class="muted">Controllers of one list start one after another; lists start independently.</p>
+    {sequencesOf(props.controllers, props.groups).map(({ members, title }, _, { length }) => (
+      <Fragment key={members[0]?.name}>
+        {length > 1 && <h3 class="name">{title}</h3>}
+        <ol class="order" aria-label={length > 1 ? title : "Start order"}>
+          {members.map((controller) => {
+            const kinds = missing(controller, props.informers)
+            return (
+              <li key={controller.name}>
+                <span class="name">{controller.name}</span>
+                <Status tone={tones[controller.state]}>{controller.state}</Status>
+                <span class="muted">
+                  {controller.reason ?? (kinds.length > 0 && `reads ${kinds.join(", ")}, not synced`)}
+                </span>
+              </li>
+            )
+          })}
+        </ol>
+      </Fragment>
+    ))}
     {props.disabled.length > 0 && (
       <p class="muted">
         Switched off: <span class="name">{props.disabled.join(", ")}</span>
@@ -166,9 +187,9 @@ const StartOrder = (props: {
 )
 
 export const Controllers = () => {
-  const model = useModel("controllers", "informers", "clock")
+  const model = useModel("controllers", "informers", "leadership", "clock")
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
-  const { controllers, disabled, informers = [] } = model
+  const { controllers, disabled, groups = [], informers = [] } = model
   if (controllers === undefined) return <p class="empty">Waiting for the first figures of the controllers.</p>
   const now = model.now()
   const toggle = (name: string) => {
@@ -252,7 +273,7 @@ export const Controllers = () => {
           opened.has(controller.name) ? <Detail controller={controller} model={model} /> : undefined
         }
       />
-      <StartOrder controllers={controllers} disabled={disabled} informers={informers} />
+      <StartOrder controllers={controllers} disabled={disabled} informers={informers} groups={groups} />
     </>
   )
 }

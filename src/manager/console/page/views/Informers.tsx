@@ -18,7 +18,8 @@ export const Informers = () => {
   if (informers === undefined) return <p class="empty">Waiting for the first figures of the informers.</p>
   const now = model.now()
   const objects = informers.reduce((sum, { objects }) => sum + objects, 0)
-  const bytes = informers.reduce((sum, { bytes }) => sum + bytes, 0)
+  const bytes = informers.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
+  const unmeasured = informers.filter(({ bytes }) => bytes === null).length
   const synced = informers.filter(({ synced }) => synced).length
   const columns: ReadonlyArray<Column<Informer>> = [
     {
@@ -44,7 +45,12 @@ export const Informers = () => {
       order: (a, b) => a.objects - b.objects,
       cell: ({ objects }) => formatCount(objects)
     },
-    { title: "Size", kind: "number", order: (a, b) => a.bytes - b.bytes, cell: ({ bytes }) => formatBytes(bytes) },
+    {
+      title: "Size",
+      kind: "number",
+      order: (a, b) => (a.bytes ?? -1) - (b.bytes ?? -1),
+      cell: ({ bytes }) => (bytes === null ? <span class="muted">not measured yet</span> : formatBytes(bytes))
+    },
     {
       title: "Last event",
       kind: "number",
@@ -58,10 +64,21 @@ export const Informers = () => {
       cell: ({ subscribers }) => formatCount(subscribers)
     },
     {
+      title: "Relists",
+      kind: "number",
+      order: (a, b) => a.relists - b.relists,
+      cell: ({ relists }) => formatCount(relists)
+    },
+    {
       title: "Failures",
       kind: "number",
-      order: (a, b) => a.failuresInARow - b.failuresInARow,
-      cell: ({ failuresInARow }) => formatCount(failuresInARow)
+      order: (a, b) => a.failures - b.failures,
+      cell: ({ failures, failuresInARow }) => (
+        <>
+          {formatCount(failures)}
+          {failuresInARow > 0 && <span class="error">, {formatCount(failuresInARow)} in a row</span>}
+        </>
+      )
     },
     {
       title: "Last error",
@@ -82,7 +99,9 @@ export const Informers = () => {
   return (
     <>
       <p class="muted lead">
-        {synced} of {informers.length} synced, {formatCount(objects)} objects, {formatBytes(bytes)}.
+        {synced} of {informers.length} synced, {formatCount(objects)} objects, {formatBytes(bytes)}
+        {unmeasured > 0 && `, the size of ${unmeasured} not measured yet`}. Relists and failures are counted since the
+        informer started.
       </p>
       <Table
         label="Informers"
