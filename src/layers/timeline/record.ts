@@ -9,7 +9,7 @@ import * as References from "effect/References"
 import * as Cause from "effect/Cause"
 import type * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
-import { oneLine } from "../../kube/printable.ts"
+import { excerpt } from "../../kube/printable.ts"
 import * as Resource from "../../kube/Resource.ts"
 import * as RunCause from "../../streams/reconcile/cause.ts"
 import type { RunEvent } from "../../streams/reconcile/Reconcile.ts"
@@ -70,7 +70,10 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
           attempt: undefined,
           due: undefined
         }),
-      end: (run, event) => settle(run, event, now()),
+      end: (run, event) => {
+        settle(run, event, now())
+        if (run.error !== undefined) ring.grow(run.id, 2 * run.error.length)
+      },
       write: (request, call) => (isRecorded(request) ? Effect.withFiber((fiber) => write(fiber, request, call)) : call),
       event: (object, type, reason, message) =>
         Effect.withFiber((fiber) => {
@@ -203,12 +206,9 @@ const messageOf = (error: unknown): string => short(error instanceof Error ? err
 /** The most characters of a message. */
 const longest = 1000
 
-const short = (text: string): string => {
-  const line = oneLine(text)
-  return line.length <= longest ? line : `${line.slice(0, longest)} ...`
-}
+const short = (text: string): string => excerpt(text, longest)
 
-/** Bytes of an entry: its object, its arrays and its texts, with two bytes a character. Errors of a run are counted although they come later. */
+/** Bytes of an entry: its object, its arrays and its texts, with two bytes a character. The error of a run is counted when it comes. */
 const sizeOf = (entry: View.Kept): number => {
   switch (entry.type) {
     case "change":

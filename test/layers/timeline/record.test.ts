@@ -130,6 +130,20 @@ describe("the timeline of an object", () => {
     }).pipe(Effect.scoped, Effect.provide(withTimeline(4000)))
   )
 
+  it.effect("counts the error of a run, which comes after its entry, and so long as it may be", () =>
+    Effect.gen(function* () {
+      const { begin, bytesUnsafe, end } = yield* timeline
+      const error = new Error("denied ".repeat(1000))
+      for (let n = 0; n < 20; n++) {
+        const before = bytesUnsafe()
+        const run = begin("marker", ConfigMap, "default/a", undefined)
+        end(run, { _tag: "Failed", key: "default/a", elapsed: 1, attempt: 1, delay: 1, error })
+        if (n < 5) assert.isAtLeast(bytesUnsafe() - before, 2 * (run.error?.length ?? 0))
+        assert.isAtMost(bytesUnsafe(), 16_000)
+      }
+    }).pipe(Effect.provide(withTimeline(16_000)))
+  )
+
   it.effect("is not recorded without a timeline", () =>
     Effect.map(Effect.service(Timeline), (one) => assert.isUndefined(one))
   )
