@@ -17,7 +17,7 @@ import * as Seen from "../debug/seen.ts"
 import { clean } from "../logs/secrets.ts"
 import type * as Protocol from "./protocol.ts"
 
-/** The types of messstale with figures, in the order in which they are sent. */
+/** The types of messages with figures, in the order in which they are sent. */
 export const types = ["controllers", "informers", "leadership"] as const
 
 export interface Sample {
