@@ -191,7 +191,10 @@ const isView = (body: unknown): body is ObjectView =>
 
 const reasonOf = (cause: unknown): string => {
   const message = cause instanceof Error ? cause.message : ""
-  return message === "" ? String((cause as { readonly code?: unknown } | null)?.code ?? cause) : message
+  const code = String((cause as { readonly code?: unknown } | null)?.code ?? cause)
+  // Source: the errors of OpenSSL's X509_verify_cert, as Node names them.
+  const isUnknown = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/.test(code)
+  return `${message === "" ? code : message}${isUnknown ? ": give a file with the authority of its certificate by --console-ca" : ""}`
 }
 
 /** The entries that were not printed. While it watches, a run is printed when it has ended, so that each is printed once. */
