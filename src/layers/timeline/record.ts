@@ -61,9 +61,7 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
           controller,
           resource: resource === undefined ? undefined : Resource.qualifiedName(resource),
           key,
-          causes: RunCause.list(causes).map((cause) =>
-            cause._tag === "Change" && cause.entry !== undefined ? cause.entry : RunCause.describe(cause)
-          ),
+          causes: causesOf(causes),
           duration: null,
           outcome: "running",
           error: undefined,
@@ -91,7 +89,7 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
           })
           return Effect.void
         }),
-      of: (asked) => ({ entries: View.of(ring, asked), truncated: ring.hasDropped }),
+      of: (asked) => View.of(ring, asked),
       bytesUnsafe: () => ring.size
     }
     const write = (
@@ -126,6 +124,18 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
     }
     return timeline
   })
+
+/** Those with entries first, so that the ids and the texts of a run have one order. */
+const causesOf = (causes: RunCause.Causes | undefined): ReadonlyArray<number | string> => {
+  const ids: Array<number> = []
+  const texts: Array<string> = []
+  for (const cause of RunCause.list(causes)) {
+    if (cause._tag === "Change" && cause.entry !== undefined) ids.push(cause.entry)
+    else texts.push(RunCause.describe(cause))
+  }
+  if (causes !== undefined && causes.more > 0) texts.push(`${causes.more} more`)
+  return texts.length === 0 ? ids : [...ids, ...texts]
+}
 
 /** A change with the id of its entry, because each is distributed to several controllers. The mark ends with the change. */
 interface Marked {
