@@ -18,9 +18,9 @@ const bounded = [
   "test/scenario/{badInput,election,hostileReconcile,longRun,startStop,stopAnywhere,stopUnderLoad}.test.ts",
   "test/scenario/{sustainedLoad,telemetry,webhookAttack}.test.ts",
   "test/platform/{HttpTransport,silence}.test.ts",
-  // A module mock, and a flag of V8.
+  // A module mock, and flags of V8.
   "test/controllers/metrics.test.ts",
-  "test/streams/watch/trim.test.ts"
+  "test/{kube/printable,streams/watch/trim}.test.ts"
 ]
 
 /** Programs, kubectl, servers over HTTPS and real time: such a test waits more than it computes. */

@@ -20,3 +20,14 @@ export const oneLine = (text: string): string =>
       .filter((line) => line !== "")
       .join(" ")
   )
+
+/**
+ * The beginning of the text on one line, printable, of at most so many characters. It is a copy, because a slice would keep the whole text in memory:
+ * a denial of an admission webhook may be as long as it likes.
+ */
+export const excerpt = (text: string, longest: number): string => {
+  const line = oneLine(text.slice(0, 2 * longest))
+  if (text.length <= longest && line.length <= longest) return line
+  const isCut = text.length > 2 * longest || line.length > longest
+  return JSON.parse(JSON.stringify(isCut ? `${line.slice(0, longest)} ...` : line)) as string
+}

@@ -31,7 +31,7 @@ type Ended = "duration" | "outcome" | "error" | "attempt" | "due"
 export interface OfObject {
   /** Oldest first; at most {@link mostShown}, the latest ones. */
   readonly entries: ReadonlyArray<Entry>
-  /** Earlier entries, of any object, have been dropped. */
+  /** Earlier entries, of any object, have been dropped, or there are more of this object than are shown. */
   readonly truncated: boolean
 }
 

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
-import { printable } from "../../src/kube/printable.ts"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { excerpt, printable } from "../../src/kube/printable.ts"
 
 /** The control sequences of a terminal, by their first character. */
 const controlSequences = [
@@ -45,3 +47,28 @@ describe("printable", () => {
     }
   )
 })
+
+describe("an excerpt", () => {
+  it("is one printable line of at most so many characters, and then says that there is more", () => {
+    assert.strictEqual(excerpt(" a\n\u001b[2Jb ", 20), "a \\u001b[2Jb")
+    assert.strictEqual(excerpt("x".repeat(11), 10), `${"x".repeat(10)} ...`)
+    assert.strictEqual(excerpt("x".repeat(10), 10), "x".repeat(10))
+    assert.strictEqual(excerpt("\u0000".repeat(10), 10), "\\u0000\\u00 ...")
+  })
+
+  it("does not keep a long text in memory", () => {
+    const collect = (globalThis as { readonly gc?: () => void }).gc ?? newCollector()
+    collect()
+    const before = process.memoryUsage().heapUsed
+    const excerpts = Array.from({ length: 100 }, (_, n) => excerpt(Buffer.alloc(1 << 20, String(n)).toString(), 100))
+    collect()
+    assert.isBelow(process.memoryUsage().heapUsed - before, 10 << 20)
+    assert.lengthOf(excerpts, 100)
+  })
+})
+
+/** Node has no collector for programs without this flag. */
+const newCollector = (): (() => void) => {
+  setFlagsFromString("--expose-gc")
+  return runInNewContext("gc") as () => void
+}

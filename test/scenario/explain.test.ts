@@ -5,6 +5,9 @@ import { Deployment } from "../../src/kube/resources.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import type { ObjectView } from "../../src/manager/console/protocol.ts"
+import { createServer } from "node:http"
+import { once } from "node:events"
+import type { AddressInfo } from "node:net"
 import * as Process from "../support/process.ts"
 import * as Cluster from "./cluster.ts"
 
@@ -83,6 +86,47 @@ describe("explain", () => {
       assert.match(nowhere.stdout, /^Deployment default\/nowhere is not in the cache /)
       const unclear = yield* explain("web")
       assert.strictEqual(unclear.code, 2)
+      for (const wrong of ["token=s3cret", "/console/#token=s3cret", "http://10.1.2.3:8082/console/#token=s3cret"]) {
+        const { code, stderr } = yield* explain("deployment/web", `--console=${wrong}`)
+        assert.deepStrictEqual([code, stderr.includes("s3cret")], [2, false], stderr)
+      }
     }).pipe(Effect.scoped)
   )
+
+  it.live("ends when nobody reads its output any more", () =>
+    Effect.gen(function* () {
+      const { client, console } = yield* started
+      const watching = yield* Process.start(["explain", "deployment/web", "--watch"], { CM_CONSOLE: console })
+      yield* watching.says(/because: /)
+      yield* watching.deafen
+      const target = { namespace: "default", name: "web" }
+      yield* Effect.provideService(
+        Effect.flatMap(KubeClient, (one) => one.patch(Deployment, target, Patch.merge({ spec: { replicas: 3 } }))),
+        KubeClient,
+        client
+      )
+      assert.strictEqual((yield* watching.exit).code, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  for (const [status, body] of [
+    [200, "{}"],
+    [200, "null"],
+    [200, "<html>"],
+    [400, '{"message":{}}']
+  ] as const) {
+    it.live(`fails in one line if another server responds ${status} with ${body}`, () =>
+      Effect.gen(function* () {
+        const server = createServer((_, response) => response.writeHead(status).end(body)).listen(0, "127.0.0.1")
+        yield* Effect.promise(() => once(server, "listening"))
+        yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))
+        const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+        const { code, stderr } = yield* Process.run(["explain", "pod/a"], { CM_CONSOLE: origin })
+        assert.strictEqual(code, 1)
+        assert.include(stderr, origin)
+        assert.notInclude(stderr, "[object")
+        assert.lengthOf(stderr.trimEnd().split("\n"), 1)
+      }).pipe(Effect.scoped)
+    )
+  }
 })

@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { readFile } from "node:fs/promises"
 import type { Agent } from "undici"
+import { isLoopback } from "../../layers/http/address.ts"
 import * as Setting from "../../layers/Setting.ts"
 import * as Codecs from "../../layers/setting/codecs.ts"
 import type { Entry } from "../../layers/timeline/entries.ts"
@@ -73,6 +74,10 @@ export const command = (host: Host) =>
       const source = yield* sourceOf(values)
       const asked = yield* parse(object, values.namespace)
       const format = values.output
+      let isRead = true
+      host.stdout.on("error", () => {
+        isRead = false
+      })
       let printed: ReadonlySet<number> = new Set()
       for (let isContinued = false; ; isContinued = true) {
         const view = yield* find(source, asked)
@@ -80,7 +85,7 @@ export const command = (host: Host) =>
         if (!isContinued || entries.length > 0) {
           yield* Report.print(host, format, report(view, entries, isContinued))
         }
-        if (!values.watch) return
+        if (!values.watch || !isRead) return
         // Only of entries that may come again.
         const ids = new Set(entries.map(({ id }) => id))
         printed = new Set(view.timeline.flatMap(({ id }) => (printed.has(id) || ids.has(id) ? [id] : [])))
@@ -121,8 +126,15 @@ const sourceOf = Effect.fnUntraced(function* (values: Setting.Values<typeof sett
   if (Option.isNone(values.console)) return yield* new Sources.SettingError({ message: missing })
   const text = values.console.value
   const address = URL.canParse(text) ? new URL(text) : undefined
+  // The message does not repeat what may be a token.
   if (address === undefined || !/^https?:$/.test(address.protocol)) {
-    return yield* new Sources.SettingError({ message: `--console: "${text.replace(/#.*/s, "")}" is not an address` })
+    return yield* new Sources.SettingError({
+      message: "--console is not an address that begins with http:// or https://"
+    })
+  }
+  if (address.protocol === "http:" && !isLoopback(address.hostname.replace(/[[\]]/g, ""))) {
+    const message = `--console: a token is sent to another machine over HTTPS only, and a console at ${address.hostname} has no other protocol`
+    return yield* new Sources.SettingError({ message })
   }
   const own = Option.map(values.consoleToken, Redacted.value)
   const ca = yield* Option.match(values.consoleCa, {
@@ -166,15 +178,23 @@ const get = (source: Source, names: ReadonlyArray<string>): Effect.Effect<Object
         new ExplainFailed({ message: `the console at ${source.origin} did not respond: ${reasonOf(cause)}` })
     })
     if (status !== 200) {
-      const { message = `status ${status}` } = (body ?? {}) as { readonly message?: string }
-      return yield* new ExplainFailed({ message: `the console at ${source.origin} refused: ${message}` })
+      const { message } = (body ?? {}) as { readonly message?: unknown }
+      const why = typeof message === "string" ? message : `status ${status}`
+      return yield* new ExplainFailed({ message: `the console at ${source.origin} refused: ${why}` })
     }
-    return body as ObjectView
+    if (!isView(body)) return yield* new ExplainFailed({ message: `there is no console at ${source.origin}` })
+    return body
   })
+
+const isView = (body: unknown): body is ObjectView =>
+  typeof body === "object" && body !== null && "timeline" in body && Array.isArray(body.timeline)
 
 const reasonOf = (cause: unknown): string => {
   const message = cause instanceof Error ? cause.message : ""
-  return message === "" ? String((cause as { readonly code?: unknown } | null)?.code ?? cause) : message
+  const code = String((cause as { readonly code?: unknown } | null)?.code ?? cause)
+  // Source: the errors of OpenSSL's X509_verify_cert, as Node names them.
+  const isUnknown = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/.test(code)
+  return `${message === "" ? code : message}${isUnknown ? ": give a file with the authority of its certificate by --console-ca" : ""}`
 }
 
 /** The entries that were not printed. While it watches, a run is printed when it has ended, so that each is printed once. */

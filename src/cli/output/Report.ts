@@ -38,7 +38,7 @@ export const render = <A>(format: Option.Option<Format>, report: Report<A>): Eff
     case "table":
       return Effect.sync(() => table(columns, rows, { isContinued }))
     case undefined:
-      return Effect.sync(() => text ?? table(columns, rows, { isContinued }))
+      return Effect.sync(() => (text === undefined ? table(columns, rows, { isContinued }) : printable(text)))
   }
 }
 

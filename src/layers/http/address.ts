@@ -21,7 +21,7 @@ export const parse = (text: string): Option.Option<Address | undefined> => {
 }
 
 /** True if only processes on this machine, or in this pod, can reach the address. */
-export const isLoopback = (host = ""): boolean => /^(localhost$|(::ffff:)?127\.|(0*:)+0*1$)/i.test(host)
+export const isLoopback = (host = ""): boolean => /^(localhost$|(::ffff:)?127\.[\d.]+$|(0*:)+0*1$)/i.test(host)
 
 export const format = ({ host, port }: Address): string =>
   `${host?.includes(":") === true ? `[${host}]` : (host ?? "")}:${port}`

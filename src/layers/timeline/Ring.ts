@@ -37,6 +37,15 @@ export class Ring<A> {
     while (this.total > this.limit) this.drop()
   }
 
+  /** The value takes more than was said; no effect if it was dropped. */
+  grow(id: number, size: number): void {
+    const at = id - this.base
+    if (at < this.head) return
+    this.sizes[at] = (this.sizes[at] as number) + size
+    this.total += size
+    while (this.total > this.limit) this.drop()
+  }
+
   get(id: number): A | undefined {
     return this.values[id - this.base]
   }

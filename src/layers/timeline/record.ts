@@ -9,7 +9,7 @@ import * as References from "effect/References"
 import * as Cause from "effect/Cause"
 import type * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
-import { oneLine } from "../../kube/printable.ts"
+import { excerpt } from "../../kube/printable.ts"
 import * as Resource from "../../kube/Resource.ts"
 import * as RunCause from "../../streams/reconcile/cause.ts"
 import type { RunEvent } from "../../streams/reconcile/Reconcile.ts"
@@ -61,16 +61,17 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
           controller,
           resource: resource === undefined ? undefined : Resource.qualifiedName(resource),
           key,
-          causes: RunCause.list(causes).map((cause) =>
-            cause._tag === "Change" && cause.entry !== undefined ? cause.entry : RunCause.describe(cause)
-          ),
+          causes: causesOf(causes),
           duration: null,
           outcome: "running",
           error: undefined,
           attempt: undefined,
           due: undefined
         }),
-      end: (run, event) => settle(run, event, now()),
+      end: (run, event) => {
+        settle(run, event, now())
+        if (run.error !== undefined) ring.grow(run.id, 2 * run.error.length)
+      },
       write: (request, call) => (isRecorded(request) ? Effect.withFiber((fiber) => write(fiber, request, call)) : call),
       event: (object, type, reason, message) =>
         Effect.withFiber((fiber) => {
@@ -88,7 +89,7 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
           })
           return Effect.void
         }),
-      of: (asked) => ({ entries: View.of(ring, asked), truncated: ring.hasDropped }),
+      of: (asked) => View.of(ring, asked),
       bytesUnsafe: () => ring.size
     }
     const write = (
@@ -123,6 +124,18 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
     }
     return timeline
   })
+
+/** Those with entries first, so that the ids and the texts of a run have one order. */
+const causesOf = (causes: RunCause.Causes | undefined): ReadonlyArray<number | string> => {
+  const ids: Array<number> = []
+  const texts: Array<string> = []
+  for (const cause of RunCause.list(causes)) {
+    if (cause._tag === "Change" && cause.entry !== undefined) ids.push(cause.entry)
+    else texts.push(RunCause.describe(cause))
+  }
+  if (causes !== undefined && causes.more > 0) texts.push(`${causes.more} more`)
+  return texts.length === 0 ? ids : [...ids, ...texts]
+}
 
 /** A change with the id of its entry, because each is distributed to several controllers. The mark ends with the change. */
 interface Marked {
@@ -203,12 +216,9 @@ const messageOf = (error: unknown): string => short(error instanceof Error ? err
 /** The most characters of a message. */
 const longest = 1000
 
-const short = (text: string): string => {
-  const line = oneLine(text)
-  return line.length <= longest ? line : `${line.slice(0, longest)} ...`
-}
+const short = (text: string): string => excerpt(text, longest)
 
-/** Bytes of an entry: its object, its arrays and its texts, with two bytes a character. Errors of a run are counted although they come later. */
+/** Bytes of an entry: its object, its arrays and its texts, with two bytes a character. The error of a run is counted when it comes. */
 const sizeOf = (entry: View.Kept): number => {
   switch (entry.type) {
     case "change":

@@ -1,5 +1,5 @@
 /** Which entries of a timeline concern one object, and how they are shown. Pure. */
-import { type Asked, type Going, mostShown } from "../Timeline.ts"
+import { type Asked, type Going, mostShown, type OfObject } from "../Timeline.ts"
 import type { ChangeEntry, Entry, EventEntry, WriteEntry } from "./entries.ts"
 
 /** An event as it is kept: the object has a kind, and its resource is found when it is shown. */
@@ -12,13 +12,14 @@ export type Kept = ChangeEntry | Going | WriteEntry | KeptEvent
 /** What a view needs of the ring. */
 export interface Entries extends Iterable<Kept> {
   readonly get: (id: number) => Kept | undefined
+  readonly hasDropped: boolean
 }
 
 /**
  * Changes of the object, the runs that they caused and the runs for it, with all writes and events of these runs; writes to the object and events
  * about it; and what caused any of these. Causes come before their effects, so one pass finds the effects.
  */
-export const of = (entries: Entries, asked: Asked): ReadonlyArray<Entry> => {
+export const of = (entries: Entries, asked: Asked): OfObject => {
   const chosen = new Set<number>()
   /** What caused an entry about the object; its other effects are about other objects. */
   const context = new Set<number>()
@@ -28,11 +29,13 @@ export const of = (entries: Entries, asked: Asked): ReadonlyArray<Entry> => {
     chosen.add(entry.id)
     if (isAbout) for (const cause of causesOf(entry)) context.add(cause)
   }
-  return Array.from(new Set([...chosen, ...context]))
+  const found = Array.from(new Set([...chosen, ...context]))
     .sort((a, b) => a - b)
     .flatMap((id) => entries.get(id) ?? [])
-    .slice(-mostShown)
-    .map((entry) => show(entries, entry, asked))
+  return {
+    entries: found.slice(-mostShown).map((entry) => show(entries, entry, asked)),
+    truncated: entries.hasDropped || found.length > mostShown
+  }
 }
 
 const resourceOf = (entry: Kept, asked: Asked): string | undefined =>

@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import { type HttpResponse, type HttpRequest, type Handler, notAllowed } from "../../layers/http/handler.ts"
-import { oneLine as onOneLine } from "../../kube/printable.ts"
+import { excerpt } from "../../kube/printable.ts"
 
 /** The methods of a page; GET includes HEAD. */
 export type Method = "GET" | "PUT"
@@ -52,7 +52,4 @@ export const instant = (at: number): string => new Date(at).toISOString()
 const longest = 2000
 
 /** The text of an error on one line, truncated. */
-export const oneLine = (text: string): string => {
-  const line = onOneLine(text)
-  return line.length <= longest ? line : `${line.slice(0, longest)} ...`
-}
+export const oneLine = (text: string): string => excerpt(text, longest)

@@ -39,6 +39,9 @@ interface Entry<K> extends ReadyList.Item<Entry<K>> {
   causes: Causes | undefined
 }
 
+/** The most causes of all keys together, besides one for each: a cause holds a change with both versions of its object, and keys may wait for long. */
+export const mostOthers = 4000
+
 export interface Options {
   /** The monotonic clock, in milliseconds. */
   readonly now: () => number
@@ -71,6 +74,8 @@ export class QueueState<K> {
   /** Keys that were added and not merged with a queued one, and adds with a delay. They never decrease. */
   private adds = 0
   private retries = 0
+  /** The number of the causes that entries keep, besides the first of each. */
+  private others = 0
   /** When a key was last handed out; kept only with metrics. */
   private takenAt = 0
   private readonly waits: QueueMetrics["waits"] | undefined
@@ -94,7 +99,7 @@ export class QueueState<K> {
     const due = delay > 0 ? this.options.now() + delay : 0
     if (entry === undefined) this.insert(key, rank, due, cause, at)
     else {
-      if (cause !== undefined) entry.causes = merge(entry.causes, cause)
+      if (cause !== undefined) this.note(entry, cause)
       if (entry.phase === InFlight) this.remember(entry, rank, due)
       else this.merge(entry, rank, due, at)
     }
@@ -150,7 +155,10 @@ export class QueueState<K> {
     if (entry === undefined || entry.phase !== InFlight) return
     this.processing--
     if (entry.pending && this.mode !== "stopped") this.requeue(entry)
-    else this.entries.delete(key)
+    else {
+      if (entry.causes !== undefined) this.claim(key)
+      this.entries.delete(key)
+    }
     if (this.processing === 0 && this.ready.size === 0) this.quiet()
   }
 
@@ -158,7 +166,9 @@ export class QueueState<K> {
   claim(key: K): Causes | undefined {
     const entry = this.entries.get(key)
     const causes = entry?.causes
-    if (causes !== undefined && entry !== undefined) entry.causes = undefined
+    if (causes === undefined || entry === undefined) return undefined
+    entry.causes = undefined
+    this.others -= causes.others?.length ?? 0
     return causes
   }
 
@@ -166,7 +176,7 @@ export class QueueState<K> {
   release(key: K, cause?: Cause): void {
     const entry = this.entries.get(key)
     if (entry === undefined || entry.phase !== InFlight) return
-    if (cause !== undefined) entry.causes = merge(entry.causes, cause)
+    if (cause !== undefined) this.note(entry, cause)
     this.remember(entry, entry.priority, 0)
     this.done(key)
   }
@@ -270,6 +280,12 @@ export class QueueState<K> {
     const due = entry.phase === InFlight ? entry.pendingDue : entry.due
     const dueIn = entry.phase === Ready || due === 0 ? 0 : due - this.options.now()
     return { key, dueIn, failures: this.failures(key) }
+  }
+
+  private note(entry: Entry<K>, cause: Cause): void {
+    const before = entry.causes?.others?.length ?? 0
+    entry.causes = merge(entry.causes, cause, this.others >= mostOthers)
+    this.others += (entry.causes.others?.length ?? 0) - before
   }
 
   private insert(key: K, priority: number, due: number, cause: Cause | undefined, at?: number): void {

@@ -57,9 +57,11 @@ export interface Causes {
   more: number
 }
 
-export const merge = (causes: Causes | undefined, cause: Cause): Causes => {
+/** `isFull`: there is no room for another one. */
+export const merge = (causes: Causes | undefined, cause: Cause, isFull = false): Causes => {
   if (causes === undefined) return { first: cause, others: undefined, more: 0 }
-  if (causes.others === undefined) causes.others = [cause]
+  if (isFull) causes.more++
+  else if (causes.others === undefined) causes.others = [cause]
   else if (causes.others.length < mostCauses - 1) causes.others.push(cause)
   else causes.more++
   return causes

@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 import type { KeyedQueue } from "../queue/KeyedQueue.ts"
 import type * as Tracer from "effect/Tracer"
 import * as ApiError from "../../kube/ApiError.ts"
-import { oneLine } from "../../kube/printable.ts"
+import { excerpt } from "../../kube/printable.ts"
 import type { QueueMetrics } from "./loopMetrics.ts"
 import type { Outcome } from "./outcome.ts"
 
@@ -158,6 +158,5 @@ const wordsOf = (error: unknown): string => {
   if (ApiError.isApiError(error)) {
     return error.status === undefined ? error.reason._tag : `${error.status} ${error.reason._tag}`
   }
-  const message = oneLine(error instanceof Error ? error.message : String(error))
-  return message.length <= longest ? message : `${message.slice(0, longest)} ...`
+  return excerpt(error instanceof Error ? error.message : String(error), longest)
 }

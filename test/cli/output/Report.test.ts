@@ -60,6 +60,13 @@ describe("a report", () => {
     })
   )
 
+  it.effect("has no control characters in its text", () =>
+    Effect.map(Report.render(Option.none(), { ...report, text: `${hostile}\n` }), (text) => {
+      assert.strictEqual(printable(text), text)
+      assert.isTrue(text.endsWith("\n"))
+    })
+  )
+
   for (const format of ["json", "yaml"] as const) {
     it.effect(`in ${format} has no control characters, and keeps them in the value`, () =>
       Effect.gen(function* () {

@@ -29,7 +29,16 @@ describe("loopback", () => {
   for (const address of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"]) {
     it(`is ${address}`, () => assert.isTrue(isLoopback(address)))
   }
-  for (const address of ["10.0.0.1", "::", "0.0.0.0", "::ffff:10.0.0.1", "128.0.0.1", ""]) {
+  for (const address of [
+    "10.0.0.1",
+    "::",
+    "0.0.0.0",
+    "::ffff:10.0.0.1",
+    "128.0.0.1",
+    "",
+    "127.example.com",
+    "127.0.0.1.example.com"
+  ]) {
     it(`is not ${address}`, () => assert.isFalse(isLoopback(address)))
   }
 })

@@ -9,7 +9,8 @@ import { ConfigMap, Namespace, Secret } from "../../../src/kube/resources.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Reconcile from "../../../src/streams/reconcile/Reconcile.ts"
-import { Timeline } from "../../../src/layers/Timeline.ts"
+import type { Causes } from "../../../src/streams/reconcile/cause.ts"
+import { mostShown, Timeline } from "../../../src/layers/Timeline.ts"
 import type { Entry } from "../../../src/layers/timeline/entries.ts"
 import * as Record from "../../../src/layers/timeline/record.ts"
 import * as Cluster from "../../support/cluster.ts"
@@ -128,6 +129,50 @@ describe("the timeline of an object", () => {
       assert.isAbove(entries.length, 2)
       assert.strictEqual(line(entries.at(-2)!), "ConfigMap default/a modified data")
     }).pipe(Effect.scoped, Effect.provide(withTimeline(4000)))
+  )
+
+  it.effect("has the reasons of a run in the order of its causes, and says how many more there are", () =>
+    Effect.gen(function* () {
+      const { begin, change, of } = yield* timeline
+      const object = { metadata: { namespace: "default", name: "a", uid: "1", resourceVersion: "2" } }
+      const delta = { _tag: "Created", object, initial: false } as const
+      const causes = {
+        first: { _tag: "Retry", attempt: 2, after: "409 Conflict", span: undefined },
+        others: [{ _tag: "Change", kind: "ConfigMap", delta, entry: change(ConfigMap, delta), span: undefined }],
+        more: 3
+      } satisfies Causes
+      begin("marker", ConfigMap, "default/a", causes)
+      const [created, run] = of(asked("configmaps", "default/a")).entries
+      assert.isTrue(run?.type === "reconcile")
+      if (run?.type !== "reconcile") return
+      assert.deepStrictEqual(run.causes, [created?.id ?? -1])
+      assert.deepStrictEqual(run.reasons, ["ConfigMap default/a created", "retry 2 after 409 Conflict", "3 more"])
+    }).pipe(Effect.provide(withTimeline(1 << 20)))
+  )
+
+  it.effect("says that it is not the whole, if there are more entries than it shows", () =>
+    Effect.gen(function* () {
+      const { begin, of } = yield* timeline
+      for (let n = 0; n < mostShown; n++) begin("marker", ConfigMap, "default/a", undefined)
+      assert.isFalse(of(asked("configmaps", "default/a")).truncated)
+      begin("marker", ConfigMap, "default/a", undefined)
+      const { entries, truncated } = of(asked("configmaps", "default/a"))
+      assert.deepStrictEqual([entries.length, entries[0]?.id, truncated], [mostShown, 1, true])
+    }).pipe(Effect.provide(withTimeline(1 << 20)))
+  )
+
+  it.effect("counts the error of a run, which comes after its entry, and so long as it may be", () =>
+    Effect.gen(function* () {
+      const { begin, bytesUnsafe, end } = yield* timeline
+      const error = new Error("denied ".repeat(1000))
+      for (let n = 0; n < 20; n++) {
+        const before = bytesUnsafe()
+        const run = begin("marker", ConfigMap, "default/a", undefined)
+        end(run, { _tag: "Failed", key: "default/a", elapsed: 1, attempt: 1, delay: 1, error })
+        if (n < 5) assert.isAtLeast(bytesUnsafe() - before, 2 * (run.error?.length ?? 0))
+        assert.isAtMost(bytesUnsafe(), 16_000)
+      }
+    }).pipe(Effect.provide(withTimeline(16_000)))
   )
 
   it.effect("is not recorded without a timeline", () =>

@@ -67,11 +67,15 @@ describe("the console's server", () => {
       const url = yield* started("127.0.0.1")
       const authorization = `Bearer ${url.hash.slice("#token=".length)}`
       const path = "/console/api/search?q=a"
-      for (const host of ["rebound.example.com", `evil.test:${url.port}`, "localhost.evil.test"]) {
+      const hosts = ["rebound.example.com", `evil.test:${url.port}`, "localhost.evil.test", "127.0.0.1.evil.test"]
+      for (const host of [...hosts, `127.0.0.1:${url.port}@evil.test`, "[::1].evil.test", "2130706433"]) {
         assert.strictEqual(yield* statusOf(url, path, { authorization, host }), 403, host)
         assert.strictEqual(yield* statusOf(url, "/console/", { host }), 403, host)
       }
-      assert.strictEqual(yield* statusOf(url, path, { authorization, "sec-fetch-site": "cross-site" }), 403)
+      for (const site of ["cross-site", "same-site"]) {
+        assert.strictEqual(yield* statusOf(url, path, { authorization, "sec-fetch-site": site }), 403, site)
+      }
+      assert.strictEqual(yield* statusOf(url, `http://evil.test${path}`, { authorization }), 404)
       assert.strictEqual(yield* statusOf(url, path, { authorization, host: `localhost:${url.port}` }), 200)
     }).pipe(Effect.scoped)
   )

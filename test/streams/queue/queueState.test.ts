@@ -140,6 +140,21 @@ describe("QueueState", () => {
     assert.deepStrictEqual(list(state.claim("a")), [cause(5)])
   })
 
+  it("keeps one cause of each key, and of all keys together only so many others, because a cause holds objects", () => {
+    const { state } = fixture(false)
+    const cause: Cause = { _tag: "Stopped", span: undefined }
+    const keys = Array.from({ length: 1000 }, (_, n) => `key-${n}`)
+    for (let n = 0; n < mostCauses; n++) state.addAll(keys, 0, cause)
+    const claimed = () => keys.map((key) => state.claim(key))
+    const all = claimed()
+    const kept = all.reduce((sum, causes) => sum + list(causes).length, 0)
+    assert.isAtMost(kept, keys.length + QueueState.mostOthers)
+    assert.isTrue(all.every((causes) => list(causes).length + (causes?.more ?? 0) === mostCauses))
+    // Claimed causes make room for new ones.
+    for (let n = 0; n < 2; n++) state.addAll(keys, 0, cause)
+    assert.isTrue(claimed().every((causes) => list(causes).length === 2))
+  })
+
   it("counts the causes of a key beyond the sixteenth", () => {
     const { state } = fixture(false)
     const cause: Cause = { _tag: "Stopped", span: undefined }

@@ -30,4 +30,16 @@ describe("the changed paths of an object", () => {
     assert.strictEqual(paths.length, mostPaths)
     assert.strictEqual(paths.at(-1), "13 more")
   })
+
+  it("are found in objects that are nested deeper than the stack allows", () => {
+    const spec = (leaf: number) => ({ spec: { x: JSON.parse(`${"[".repeat(9000)}${leaf}${"]".repeat(9000)}`) } })
+    assert.deepStrictEqual(changedPaths(pod(spec(1)), pod(spec(2))), ["spec.x"])
+  })
+
+  it("are short, because users choose the names of some fields", () => {
+    const name = "a\u001b[2J".repeat(100_000)
+    const [path = ""] = changedPaths(pod({ spec: {} }), pod({ spec: { [name]: 1 } }))
+    assert.isBelow(path.length, 200)
+    assert.isTrue(path.startsWith("spec.a"))
+  })
 })

@@ -237,7 +237,7 @@ export const Timeline = ({ now, object }: { readonly object: ObjectView; readonl
         </button>
       )}
       {object.truncated && (
-        <p class="muted">Earlier entries were dropped, because the memory for timelines was full.</p>
+        <p class="muted">Earlier entries were dropped, because the memory for timelines is limited.</p>
       )}
     </>
   )
