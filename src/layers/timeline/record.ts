@@ -61,9 +61,11 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
           controller,
           resource: resource === undefined ? undefined : Resource.qualifiedName(resource),
           key,
-          causes: RunCause.list(causes).map((cause) =>
-            cause._tag === "Change" && cause.entry !== undefined ? cause.entry : RunCause.describe(cause)
-          ),
+          causes: RunCause.list(causes).map((cause) => {
+            if (cause._tag === "Change" && cause.entry !== undefined) return cause.entry
+            const text = RunCause.describe(cause)
+            return cause._tag === "Retry" ? { retry: text } : text
+          }),
           duration: null,
           outcome: "running",
           error: undefined,
@@ -217,7 +219,10 @@ const sizeOf = (entry: View.Kept): number => {
       return (
         430 +
         2 * entry.key.length +
-        entry.causes.reduce<number>((sum, cause) => sum + (typeof cause === "number" ? 8 : 24 + 2 * cause.length), 0)
+        entry.causes.reduce<number>((sum, cause) => {
+          if (typeof cause === "number") return sum + 8
+          return sum + (typeof cause === "string" ? 24 + 2 * cause.length : 48 + 2 * cause.retry.length)
+        }, 0)
       )
     case "write":
       return 300 + 2 * (entry.key.length + (entry.error?.length ?? 0))

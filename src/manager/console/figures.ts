@@ -17,7 +17,7 @@ import * as Seen from "../debug/seen.ts"
 import { clean } from "../logs/secrets.ts"
 import type * as Protocol from "./protocol.ts"
 
-/** The types of messstale with figures, in the order in which they are sent. */
+/** The types of messages with figures, in the order in which they are sent. */
 export const types = ["controllers", "informers", "leadership"] as const
 
 export interface Sample {
@@ -138,7 +138,13 @@ const keysOf = ({ queues, running }: LoopSnapshot, at: number): ReadonlyArray<Pr
     }))
   ),
   ...queues.flatMap(({ delayed }) =>
-    delayed.map(({ dueIn, failures, key }) => ({ state: "delayed" as const, key, due: instant(at + dueIn), failures }))
+    delayed.map(({ after, dueIn, failures, key }) => ({
+      state: "delayed" as const,
+      key,
+      due: instant(at + dueIn),
+      failures,
+      ...(after === undefined ? {} : { error: clean(after) })
+    }))
   )
 ]
 

@@ -87,14 +87,25 @@ describe("the timeline of an object", () => {
         ])
         const ids = entries.map(({ id }) => id)
         const causes = entries.map((entry) =>
-          entry.type === "change" ? [] : entry.causes.map((id) => ids.indexOf(id))
+          entry.type === "change" ? [] : entry.causes.map((id) => (id === null ? null : ids.indexOf(id)))
         )
-        assert.deepStrictEqual(causes, [[], [0], [], [2], [2], [2], [], [6]])
+        // The retry is caused by the failed run.
+        assert.deepStrictEqual(causes, [[], [0], [1], [2], [2], [2], [], [6]])
         const last = entries.at(-1)
         assert.isTrue(last?.type === "reconcile" && last.due === last.at + 3_600_000)
         const failed = entries[1]
         assert.isTrue(failed?.type === "reconcile" && failed.error === "not yet" && failed.attempt === 1)
         assert.deepStrictEqual(of(asked("secrets", "default/a")).entries, [])
+        yield* client.patch(ConfigMap, { namespace: "default", name: "a" }, Patch.merge({ data: { b: "c" } }))
+        yield* Cluster.settle
+        const [change, run] = of(asked("configmaps", "default/a")).entries.slice(-2)
+        assert.isTrue(run?.type === "reconcile")
+        if (run?.type !== "reconcile") return
+        const linked = run.reasons.map((reason, index) => [reason, run.causes[index]])
+        assert.deepStrictEqual(linked, [
+          ["requeueAfter 3600000 ms", null],
+          ["ConfigMap default/a modified: data", change?.id]
+        ])
       }).pipe(Effect.scoped, Effect.provide(withTimeline(1 << 20)))
   )
 

@@ -37,11 +37,11 @@ const Cause = ({
   context,
   id
 }: {
-  readonly id: number | undefined
+  readonly id: number | null | undefined
   readonly context: Context
   readonly children: ComponentChildren
 }) =>
-  id !== undefined && context.known.has(id) ? (
+  id !== undefined && id !== null && context.known.has(id) ? (
     <a
       class="cause"
       href={`#${idOf(id)}`}
