@@ -64,8 +64,11 @@ describe.skipIf(chromiumPath === undefined)("the console in a browser", () => {
             .filter({ hasText: /update\s*this object, status\s*200/ })
             .first()
             .waitFor()
-          await page.getByRole("treeitem", { name: `ReplicaSet default/${present.name} 2/2 ready` }).waitFor()
-          await page.getByRole("treeitem", { name: `ReplicaSet default/${old?.metadata.name} 0/0 ready` }).waitFor()
+          const relations = page.getByRole("region", { name: "Owners and dependants" })
+          await relations
+            .filter({ hasText: new RegExp(`ReplicaSet\\s*default/${present.name}\\s*2/2 ready`) })
+            .filter({ hasText: new RegExp(`ReplicaSet\\s*default/${old?.metadata.name}\\s*0/0 ready`) })
+            .waitFor()
           await pods
             .locator("tbody tr", { hasText: `default/ReplicaSet/${present.name}` })
             .filter({ hasText: "2 of 2" })

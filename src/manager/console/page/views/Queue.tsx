@@ -82,7 +82,7 @@ export const Queue = () => {
     {
       title: "Controller",
       order: (a, b) => (a.controller.name < b.controller.name ? -1 : 1),
-      cell: (row) => row.controller.name
+      cell: (row) => <span class="controller">{row.controller.name}</span>
     },
     { title: "State", kind: "state", cell: ({ state }) => <Status tone={tones[state]}>{state}</Status> },
     {
