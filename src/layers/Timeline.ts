@@ -36,7 +36,7 @@ type Ended = "duration" | "outcome" | "error" | "attempt" | "due"
 export interface OfObject {
   /** Oldest first; at most {@link mostShown}, the latest ones. */
   readonly entries: ReadonlyArray<Entry>
-  /** Earlier entries, of any object, have been dropped. */
+  /** Earlier entries are not among them: the number is limited, or some, of any object, have been dropped. */
   readonly truncated: boolean
 }
 

@@ -90,7 +90,7 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
           })
           return Effect.void
         }),
-      of: (asked) => ({ entries: View.of(ring, asked), truncated: ring.hasDropped }),
+      of: (asked) => View.of(ring, asked),
       bytesUnsafe: () => ring.size
     }
     const write = (

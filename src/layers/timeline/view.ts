@@ -1,5 +1,5 @@
 /** Which entries of a timeline concern one object, and how they are shown. Pure. */
-import { type Asked, type Going, mostShown } from "../Timeline.ts"
+import { type Asked, type Going, mostShown, type OfObject } from "../Timeline.ts"
 import type { ChangeEntry, Entry, EventEntry, WriteEntry } from "./entries.ts"
 
 /** An event as it is kept: the object has a kind, and its resource is found when it is shown. */
@@ -11,6 +11,7 @@ export type Kept = ChangeEntry | Going | WriteEntry | KeptEvent
 
 /** What a view needs of the ring. */
 export interface Entries extends Iterable<Kept> {
+  readonly hasDropped: boolean
   readonly get: (id: number) => Kept | undefined
 }
 
@@ -18,7 +19,7 @@ export interface Entries extends Iterable<Kept> {
  * Changes of the object, the runs that they caused and the runs for it, with all writes and events of these runs; writes to the object and events
  * about it; and what caused any of these. Causes come before their effects, so one pass finds the effects.
  */
-export const of = (entries: Entries, asked: Asked): ReadonlyArray<Entry> => {
+export const of = (entries: Entries, asked: Asked): OfObject => {
   const chosen = new Set<number>()
   /** What caused an entry about the object; its other effects are about other objects. */
   const context = new Set<number>()
@@ -28,19 +29,19 @@ export const of = (entries: Entries, asked: Asked): ReadonlyArray<Entry> => {
     chosen.add(entry.id)
     if (isAbout) for (const cause of causesOf(entry)) context.add(cause)
   }
-  const shown = Array.from(new Set([...chosen, ...context]))
+  const all = Array.from(new Set([...chosen, ...context]))
     .sort((a, b) => a - b)
     .flatMap((id) => entries.get(id) ?? [])
-    .slice(-mostShown)
   /** The last run of each controller for each key: a retry follows it. */
   const runs = new Map<string, number>()
-  return shown.map((entry) => {
+  const shown = all.slice(-mostShown).map((entry) => {
     if (entry.type !== "reconcile") return show(entries, entry, asked, undefined)
     const id = `${entry.controller} ${entry.key}`
     const before = runs.get(id)
     runs.set(id, entry.id)
     return show(entries, entry, asked, before)
   })
+  return { entries: shown, truncated: entries.hasDropped || shown.length < all.length }
 }
 
 const resourceOf = (entry: Kept, asked: Asked): string | undefined =>

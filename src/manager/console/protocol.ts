@@ -145,7 +145,7 @@ export interface ObjectView {
   readonly exists: boolean
   /** Oldest first. */
   readonly timeline: ReadonlyArray<TimelineEntry>
-  /** Entries of the object before the first one were dropped, because the limit of the memory was reached. */
+  /** Entries of the object before the first one may be missing: they were dropped for memory, or there are more than are sent. */
   readonly truncated: boolean
   /** When controllers will reconcile it next. */
   readonly due: ReadonlyArray<{ readonly controller: string; readonly at: number; readonly failures: number }>

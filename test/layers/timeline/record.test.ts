@@ -9,7 +9,7 @@ import { ConfigMap, Namespace, Secret } from "../../../src/kube/resources.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Reconcile from "../../../src/streams/reconcile/Reconcile.ts"
-import { Timeline } from "../../../src/layers/Timeline.ts"
+import { mostShown, Timeline } from "../../../src/layers/Timeline.ts"
 import type { Entry } from "../../../src/layers/timeline/entries.ts"
 import * as Record from "../../../src/layers/timeline/record.ts"
 import * as Cluster from "../../support/cluster.ts"
@@ -139,6 +139,24 @@ describe("the timeline of an object", () => {
       assert.isAbove(entries.length, 2)
       assert.strictEqual(line(entries.at(-2)!), "ConfigMap default/a modified data")
     }).pipe(Effect.scoped, Effect.provide(withTimeline(4000)))
+  )
+
+  it.effect("shows the last entries of an object that has more than a view may have, and says so", () =>
+    Effect.gen(function* () {
+      const { of } = yield* timeline
+      const client = yield* KubeClient
+      yield* Cluster.start(marker())
+      yield* client.create(ConfigMap, { metadata: { namespace: "default", name: "a" } })
+      yield* TestClock.adjust("1 second")
+      assert.isFalse(of(asked("configmaps", "default/a")).truncated)
+      for (let n = 0; n < mostShown / 2; n++) {
+        yield* client.patch(ConfigMap, { namespace: "default", name: "a" }, Patch.merge({ data: { n: String(n) } }))
+        yield* Cluster.settle
+      }
+      const { entries, truncated } = of(asked("configmaps", "default/a"))
+      assert.isTrue(truncated)
+      assert.lengthOf(entries, mostShown)
+    }).pipe(Effect.scoped, Effect.provide(withTimeline(1 << 20)))
   )
 
   it.effect("is not recorded without a timeline", () =>

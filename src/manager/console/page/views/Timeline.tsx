@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import type { ObjectView, TimelineEntry } from "../../protocol.ts"
 import { hrefOfObject } from "../model/route.ts"
-import { formatDue, formatDuration, formatTime } from "../parts/format.ts"
+import { formatCount, formatDue, formatDuration, formatTime } from "../parts/format.ts"
 import { Shape, Status, type Tone } from "../parts/Status.tsx"
 import { chainOf, stepsOf } from "./chain.ts"
 
@@ -251,7 +251,10 @@ export const Timeline = ({ now, object }: { readonly object: ObjectView; readonl
         </button>
       )}
       {object.truncated && (
-        <p class="muted">Earlier entries were dropped, because the memory for timelines was full.</p>
+        <p class="muted">
+          Earlier entries were dropped: the last {formatCount(timeline.length)} are shown, and the memory for timelines
+          is limited.
+        </p>
       )}
     </>
   )
