@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of docs/console.md: starts the built program (`npm run build`) with an embedded cluster, lets it work, and looks at its console
- * with Chromium. `node scripts/screenshots.mjs [folder]` writes to docs/console, or to the folder.
+ * Takes the pictures of docs/console.md: starts the built program (`npm run build`) with the demo shop, adds a Deployment that exceeds a quota, and looks
+ * at the console with Chromium during a rollout. `node scripts/screenshots.mjs [folder]` writes to docs/console, or to the folder.
  */
 import { execFileSync, spawn } from "node:child_process"
 import { mkdirSync } from "node:fs"
@@ -20,6 +20,8 @@ const program = spawn(
     join(root, "dist/main.js"),
     "--cluster=embedded",
     "--leader-elect",
+    "--demo=shop",
+    "--nodes=8",
     "--console-bind-address=127.0.0.1:0",
     "--health-probe-bind-address=0",
     "--metrics-bind-address=0"
@@ -39,19 +41,27 @@ const printed = new Promise((resolve, reject) => {
   program.on("exit", () => reject(new Error(`the program ended:\n${output.slice(-3000)}`)))
 })
 
+/** In this order: object and cluster show the rollout. */
 const views = [
+  { name: "object", hash: "#/objects/deployments.apps/shop/catalog" },
+  { name: "cluster", hash: "#/cluster" },
   { name: "controllers", hash: "#/controllers" },
-  { name: "object", hash: "#/objects/deployments.apps/default/shop" },
   { name: "queue", hash: "#/queue" },
   { name: "informers", hash: "#/informers" },
-  { name: "leadership", hash: "#/leadership" },
-  { name: "cluster", hash: "#/cluster" }
+  { name: "leadership", hash: "#/leadership" }
 ]
 
 /** Small files: one pixel for each of the page's. */
 const shots = [
   ...views.map((view) => ({ ...view, file: `${view.name}.png`, width: 1280, height: 760, colorScheme: "light" })),
-  { ...views[0], file: "controllers-narrow.png", width: 390, height: 780, colorScheme: "dark" }
+  {
+    name: "controllers",
+    hash: "#/controllers",
+    file: "controllers-narrow.png",
+    width: 390,
+    height: 780,
+    colorScheme: "dark"
+  }
 ]
 
 const chromiumPath = () => {
@@ -67,11 +77,8 @@ const chromiumPath = () => {
 
 try {
   const { address, kubeconfig } = await printed
-  const kubectl = (...args) => execFileSync("kubectl", ["--kubeconfig", kubeconfig, ...args], { stdio: "inherit" })
-  kubectl("create", "deployment", "shop", "--image=shop:1", "--replicas=24")
-  kubectl("create", "deployment", "payments", "--image=payments:1", "--replicas=9")
-  kubectl("create", "deployment", "search", "--image=search:1", "--replicas=14")
-  kubectl("create", "job", "report", "--image=report")
+  const kubectl = (namespace, ...args) =>
+    execFileSync("kubectl", ["--kubeconfig", kubeconfig, "--namespace", namespace, ...args], { stdio: "inherit" })
   const browser = await chromium.launch({
     executablePath: chromiumPath(),
     args: process.getuid() === 0 ? ["--no-sandbox"] : []
@@ -87,20 +94,31 @@ try {
     const key = `${colorScheme} ${width}`
     if (!pages.has(key)) pages.set(key, await open({ colorScheme, height, width }))
   }
+  const show = (page, hash) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+  // The objects of the shop are created one after another.
+  const first = pages.values().next().value
+  await show(first, "#/objects/deployments.apps/shop/catalog")
+  await first.locator(".timeline").waitFor()
+  await show(first, "#/controllers")
+  // A step of its rollout takes some seconds.
+  kubectl("shop", "patch", "deployment", "catalog", "--patch", '{"spec":{"replicas":8,"minReadySeconds":4}}')
+  kubectl("default", "create", "quota", "few-pods", "--hard=pods=3")
+  kubectl("default", "create", "deployment", "preview", "--image=preview:1", "--replicas=5")
   // The charts show some minutes of work.
   for (let round = 0; round < 12; round++) {
     await wait(6000)
-    kubectl("scale", "deployment", "search", `--replicas=${8 + ((round * 5) % 13)}`)
-    if (round % 4 === 3) kubectl("set", "image", "deployment/payments", `payments=payments:${round}`)
+    kubectl("shop", "scale", "deployment", "sessions", `--replicas=${3 + ((round * 5) % 13)}`)
   }
-  kubectl("set", "image", "deployment/shop", "shop=shop:2")
-  // The cluster first: it shows the rollout.
-  for (const { colorScheme, file, hash, width } of shots
-    .toReversed()
-    .sort((a, b) => Number(b.name === "cluster") - Number(a.name === "cluster"))) {
+  kubectl("shop", "set", "image", "deployment/catalog", "*=shop.example/catalog:2.0")
+  for (const { colorScheme, file, hash, name, width } of shots) {
     const page = pages.get(`${colorScheme} ${width}`)
-    await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
-    await wait(hash === "#/cluster" ? 300 : 1500)
+    await show(page, hash)
+    if (name === "object")
+      await page
+        .getByText(/Scaled down replica set catalog-\w+ from \d+ to [1-9]/)
+        .first()
+        .waitFor()
+    else await wait(1500)
     await page.screenshot({ path: join(folder, file) })
   }
   await browser.close()

@@ -15,9 +15,14 @@ import type { Delta } from "../streams/store/Store.ts"
 import type { Entry, Outcome, ReconcileEntry } from "./timeline/entries.ts"
 import type { Request, Response } from "./Transport.ts"
 
-/** A run as it is kept: while it goes on, its end is not known. A cause is an id, or a text where it is no entry. */
+/** A failed run of the same key as a cause: why the run is a retry. */
+export interface RetryOf {
+  readonly retry: string
+}
+
+/** A run as it is kept: while it goes on, its end is not known. A cause is the id of a change, a failed run, or a text where it is no entry. */
 export interface Going extends Omit<ReconcileEntry, "causes" | "reasons" | "waited" | Ended> {
-  readonly causes: ReadonlyArray<number | string>
+  readonly causes: ReadonlyArray<number | string | RetryOf>
   duration: number | null
   outcome: Outcome
   error: string | undefined
@@ -31,7 +36,7 @@ type Ended = "duration" | "outcome" | "error" | "attempt" | "due"
 export interface OfObject {
   /** Oldest first; at most {@link mostShown}, the latest ones. */
   readonly entries: ReadonlyArray<Entry>
-  /** Earlier entries, of any object, have been dropped, or there are more of this object than are shown. */
+  /** Earlier entries are not among them: the number is limited, or some, of any object, have been dropped. */
   readonly truncated: boolean
 }
 

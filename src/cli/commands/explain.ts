@@ -232,7 +232,11 @@ const columns: ReadonlyArray<Column<Entry>> = [
   { title: "DETAIL", cell: (entry) => detailOf(entry) },
   { title: "TOOK", isWide: true, cell: (entry) => ("duration" in entry ? took(entry.duration) : "") },
   { title: "ID", isWide: true, cell: ({ id }) => String(id) },
-  { title: "CAUSED BY", isWide: true, cell: (entry) => (entry.type === "change" ? "" : entry.causes.join(",")) }
+  {
+    title: "CAUSED BY",
+    isWide: true,
+    cell: (entry) => (entry.type === "change" ? "" : entry.causes.flatMap((id) => id ?? []).join(","))
+  }
 ]
 
 const took = (millis: number | null): string => (millis === null ? "" : `${Math.round(millis)} ms`)

@@ -28,8 +28,9 @@ export interface ReconcileEntry {
   /** The kind of the object that the key names; undefined if it names none. */
   readonly resource: string | undefined
   readonly key: string
-  readonly causes: ReadonlyArray<number>
-  /** `Pod default/web-1 modified: status.conditions`: one for each of `causes`, and then those that are no entries. */
+  /** For each reason the change, or for a retry the failed run. Null where that is no entry of this timeline. */
+  readonly causes: ReadonlyArray<number | null>
+  /** `Pod default/web-1 modified: status.conditions`, `retry 1 after 409 Conflict`. */
   readonly reasons: ReadonlyArray<string>
   /** From the first change that is known to have caused it to its begin; 0 if there is none. */
   readonly waited: number

@@ -125,16 +125,13 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
     return timeline
   })
 
-/** Those with entries first, so that the ids and the texts of a run have one order. */
-const causesOf = (causes: RunCause.Causes | undefined): ReadonlyArray<number | string> => {
-  const ids: Array<number> = []
-  const texts: Array<string> = []
-  for (const cause of RunCause.list(causes)) {
-    if (cause._tag === "Change" && cause.entry !== undefined) ids.push(cause.entry)
-    else texts.push(RunCause.describe(cause))
-  }
-  if (causes !== undefined && causes.more > 0) texts.push(`${causes.more} more`)
-  return texts.length === 0 ? ids : [...ids, ...texts]
+const causesOf = (causes: RunCause.Causes | undefined): Going["causes"] => {
+  const kept = RunCause.list(causes).map((cause) => {
+    if (cause._tag === "Change" && cause.entry !== undefined) return cause.entry
+    const text = RunCause.describe(cause)
+    return cause._tag === "Retry" ? { retry: text } : text
+  })
+  return causes === undefined || causes.more === 0 ? kept : [...kept, `${causes.more} more`]
 }
 
 /** A change with the id of its entry, because each is distributed to several controllers. The mark ends with the change. */
@@ -227,7 +224,10 @@ const sizeOf = (entry: View.Kept): number => {
       return (
         430 +
         2 * entry.key.length +
-        entry.causes.reduce<number>((sum, cause) => sum + (typeof cause === "number" ? 8 : 24 + 2 * cause.length), 0)
+        entry.causes.reduce<number>((sum, cause) => {
+          if (typeof cause === "number") return sum + 8
+          return sum + (typeof cause === "string" ? 24 + 2 * cause.length : 48 + 2 * cause.retry.length)
+        }, 0)
       )
     case "write":
       return 300 + 2 * (entry.key.length + (entry.error?.length ?? 0))

@@ -11,8 +11,8 @@ export type Kept = ChangeEntry | Going | WriteEntry | KeptEvent
 
 /** What a view needs of the ring. */
 export interface Entries extends Iterable<Kept> {
-  readonly get: (id: number) => Kept | undefined
   readonly hasDropped: boolean
+  readonly get: (id: number) => Kept | undefined
 }
 
 /**
@@ -29,13 +29,19 @@ export const of = (entries: Entries, asked: Asked): OfObject => {
     chosen.add(entry.id)
     if (isAbout) for (const cause of causesOf(entry)) context.add(cause)
   }
-  const found = Array.from(new Set([...chosen, ...context]))
+  const all = Array.from(new Set([...chosen, ...context]))
     .sort((a, b) => a - b)
     .flatMap((id) => entries.get(id) ?? [])
-  return {
-    entries: found.slice(-mostShown).map((entry) => show(entries, entry, asked)),
-    truncated: entries.hasDropped || found.length > mostShown
-  }
+  /** The last run of each controller for each key: a retry follows it. */
+  const runs = new Map<string, number>()
+  const shown = all.slice(-mostShown).map((entry) => {
+    if (entry.type !== "reconcile") return show(entries, entry, asked, undefined)
+    const id = `${entry.controller} ${entry.key}`
+    const before = runs.get(id)
+    runs.set(id, entry.id)
+    return show(entries, entry, asked, before)
+  })
+  return { entries: shown, truncated: entries.hasDropped || shown.length < all.length }
 }
 
 const resourceOf = (entry: Kept, asked: Asked): string | undefined =>
@@ -48,7 +54,8 @@ const causesOf = (entry: Kept): ReadonlyArray<number> => {
 
 const none: ReadonlyArray<never> = []
 
-const show = (entries: Entries, entry: Kept, asked: Asked): Entry => {
+/** `before`: the run of the same controller and key before the entry. */
+const show = (entries: Entries, entry: Kept, asked: Asked, before: number | undefined): Entry => {
   switch (entry.type) {
     case "change":
     case "write":
@@ -62,7 +69,9 @@ const show = (entries: Entries, entry: Kept, asked: Asked): Entry => {
       const changes = causesOf(entry).flatMap((id) => entries.get(id) ?? [])
       return {
         ...rest,
-        causes: causesOf(entry),
+        causes: entry.causes.map((cause) =>
+          typeof cause === "number" ? cause : typeof cause === "string" ? null : (before ?? null)
+        ),
         reasons: entry.causes.map((cause) => reasonOf(entries, cause)),
         waited: Math.max(0, ...changes.map(({ at }) => entry.at - at)),
         ...(error === undefined ? {} : { error }),
@@ -75,6 +84,7 @@ const show = (entries: Entries, entry: Kept, asked: Asked): Entry => {
 
 const reasonOf = (entries: Entries, cause: Going["causes"][number]): string => {
   if (typeof cause === "string") return cause
+  if (typeof cause === "object") return cause.retry
   const entry = entries.get(cause)
   if (entry?.type !== "change") return "a change that is not in memory any more"
   const { change, key, kind, paths } = entry

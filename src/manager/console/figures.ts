@@ -151,7 +151,13 @@ const keysOf = ({ queues, running }: LoopSnapshot, at: number): ReadonlyArray<Pr
     }))
   ),
   ...queues.flatMap(({ delayed }) =>
-    delayed.map(({ dueIn, failures, key }) => ({ state: "delayed" as const, key, due: instant(at + dueIn), failures }))
+    delayed.map(({ after, dueIn, failures, key }) => ({
+      state: "delayed" as const,
+      key,
+      due: instant(at + dueIn),
+      failures,
+      ...(after === undefined ? {} : { error: clean(after) })
+    }))
   )
 ]
 

@@ -84,7 +84,14 @@ export interface LastError {
 export type QueuedKey =
   | { readonly state: "running"; readonly key: string; readonly since: number }
   | { readonly state: "ready"; readonly key: string; readonly priority: number; readonly since: number }
-  | { readonly state: "delayed"; readonly key: string; readonly due: number; readonly failures: number }
+  | {
+      readonly state: "delayed"
+      readonly key: string
+      readonly due: number
+      readonly failures: number
+      /** What its last run failed with, in a few words. */
+      readonly error?: string
+    }
 
 export interface Informer {
   readonly kind: string

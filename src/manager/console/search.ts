@@ -1,5 +1,5 @@
 /**
- * Finds objects of the cache by `kind/namespace/name` or a part of it. The work is bounded: keys are compared as texts, and only so many. Pure.
+ * Finds objects of the cache by `kind/namespace/name`, `kind namespace/name`, or a part of it. The work is bounded: keys are compared as texts, and only so many. Pure.
  */
 import * as Resource from "../../kube/Resource.ts"
 import type { Held } from "../../layers/Inspection.ts"
@@ -56,7 +56,7 @@ interface Query {
 const parse = (text: string, kinds: ReadonlyArray<Resource.Any>): Query | undefined => {
   const query = text.trim().toLowerCase()
   if (query === "" || query.length > limits.text) return undefined
-  const [, first = "", rest = ""] = /^([^/]*)\/?(.*)$/s.exec(query) ?? []
+  const [, first = "", rest = ""] = /^([^/\s]*)[/\s]?\s*(.*)$/s.exec(query) ?? []
   const named = new Set(kinds.filter((kind) => isKind(first, kind)))
   if (rest !== "" && named.size > 0) {
     return { rank: (resource, key) => (named.has(resource) ? rankOf(rest, key) : undefined) }

@@ -11,7 +11,7 @@ import { DueHeap } from "./dueHeap.ts"
 import type { DelayedKey, QueueHead } from "../reconcile/loopSnapshot.ts"
 import type { QueueMetrics } from "../reconcile/loopMetrics.ts"
 import * as ReadyList from "./readyList.ts"
-import { type Cause, type Causes, merge } from "../reconcile/cause.ts"
+import { type Cause, type Causes, list, merge } from "../reconcile/cause.ts"
 
 /** In the order in which a shutdown drops them: a drain drops waiting keys, a stop also ready ones. */
 const Waiting = 0
@@ -266,7 +266,8 @@ export class QueueState<K> {
       delayed: this.delayed.first(limit).map((entry) => ({
         key: String(entry.key),
         dueIn: entry.due - now,
-        failures: this.failures(entry.key)
+        failures: this.failures(entry.key),
+        ...failureOf(entry.causes)
       }))
     }
   }
@@ -375,4 +376,10 @@ export class QueueState<K> {
     this.options.onQuiet()
     if (this.mode === "draining") this.options.onReady()
   }
+}
+
+/** What the run before failed with. */
+const failureOf = (causes: Causes | undefined): Pick<DelayedKey, "after"> => {
+  const retry = list(causes).findLast(({ _tag }) => _tag === "Retry")
+  return retry?._tag === "Retry" ? { after: retry.after } : {}
 }

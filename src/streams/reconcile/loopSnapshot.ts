@@ -29,6 +29,8 @@ export interface DelayedKey {
   readonly dueIn: number
   /** Failures in a row. */
   readonly failures: number
+  /** What the last run failed with, in a few words; undefined if it did not fail. */
+  readonly after?: string
 }
 
 export interface QueueHead {

@@ -88,14 +88,25 @@ describe("the timeline of an object", () => {
         ])
         const ids = entries.map(({ id }) => id)
         const causes = entries.map((entry) =>
-          entry.type === "change" ? [] : entry.causes.map((id) => ids.indexOf(id))
+          entry.type === "change" ? [] : entry.causes.map((id) => (id === null ? null : ids.indexOf(id)))
         )
-        assert.deepStrictEqual(causes, [[], [0], [], [2], [2], [2], [], [6]])
+        // The retry is caused by the failed run.
+        assert.deepStrictEqual(causes, [[], [0], [1], [2], [2], [2], [], [6]])
         const last = entries.at(-1)
         assert.isTrue(last?.type === "reconcile" && last.due === last.at + 3_600_000)
         const failed = entries[1]
         assert.isTrue(failed?.type === "reconcile" && failed.error === "not yet" && failed.attempt === 1)
         assert.deepStrictEqual(of(asked("secrets", "default/a")).entries, [])
+        yield* client.patch(ConfigMap, { namespace: "default", name: "a" }, Patch.merge({ data: { b: "c" } }))
+        yield* Cluster.settle
+        const [change, run] = of(asked("configmaps", "default/a")).entries.slice(-2)
+        assert.isTrue(run?.type === "reconcile")
+        if (run?.type !== "reconcile") return
+        const linked = run.reasons.map((reason, index) => [reason, run.causes[index]])
+        assert.deepStrictEqual(linked, [
+          ["requeueAfter 3600000 ms", null],
+          ["ConfigMap default/a modified: data", change?.id]
+        ])
       }).pipe(Effect.scoped, Effect.provide(withTimeline(1 << 20)))
   )
 
@@ -145,19 +156,8 @@ describe("the timeline of an object", () => {
       const [created, run] = of(asked("configmaps", "default/a")).entries
       assert.isTrue(run?.type === "reconcile")
       if (run?.type !== "reconcile") return
-      assert.deepStrictEqual(run.causes, [created?.id ?? -1])
-      assert.deepStrictEqual(run.reasons, ["ConfigMap default/a created", "retry 2 after 409 Conflict", "3 more"])
-    }).pipe(Effect.provide(withTimeline(1 << 20)))
-  )
-
-  it.effect("says that it is not the whole, if there are more entries than it shows", () =>
-    Effect.gen(function* () {
-      const { begin, of } = yield* timeline
-      for (let n = 0; n < mostShown; n++) begin("marker", ConfigMap, "default/a", undefined)
-      assert.isFalse(of(asked("configmaps", "default/a")).truncated)
-      begin("marker", ConfigMap, "default/a", undefined)
-      const { entries, truncated } = of(asked("configmaps", "default/a"))
-      assert.deepStrictEqual([entries.length, entries[0]?.id, truncated], [mostShown, 1, true])
+      assert.deepStrictEqual(run.causes, [null, created?.id ?? -1, null])
+      assert.deepStrictEqual(run.reasons, ["retry 2 after 409 Conflict", "ConfigMap default/a created", "3 more"])
     }).pipe(Effect.provide(withTimeline(1 << 20)))
   )
 
@@ -173,6 +173,24 @@ describe("the timeline of an object", () => {
         assert.isAtMost(bytesUnsafe(), 16_000)
       }
     }).pipe(Effect.provide(withTimeline(16_000)))
+  )
+
+  it.effect("shows the last entries of an object that has more than a view may have, and says so", () =>
+    Effect.gen(function* () {
+      const { of } = yield* timeline
+      const client = yield* KubeClient
+      yield* Cluster.start(marker())
+      yield* client.create(ConfigMap, { metadata: { namespace: "default", name: "a" } })
+      yield* TestClock.adjust("1 second")
+      assert.isFalse(of(asked("configmaps", "default/a")).truncated)
+      for (let n = 0; n < mostShown / 2; n++) {
+        yield* client.patch(ConfigMap, { namespace: "default", name: "a" }, Patch.merge({ data: { n: String(n) } }))
+        yield* Cluster.settle
+      }
+      const { entries, truncated } = of(asked("configmaps", "default/a"))
+      assert.isTrue(truncated)
+      assert.lengthOf(entries, mostShown)
+    }).pipe(Effect.scoped, Effect.provide(withTimeline(1 << 20)))
   )
 
   it.effect("is not recorded without a timeline", () =>

@@ -45,6 +45,8 @@ describe("the search of the console", () => {
     ["pod/shop/web", ["pods shop/web-2"]],
     ["po/web-2", ["pods shop/web-2"]],
     ["Deployment/default/web", ["deployments.apps default/web"]],
+    ["Deployment default/web", ["deployments.apps default/web"]],
+    ["po  web-2", ["pods shop/web-2"]],
     ["deployments.apps/shop", ["deployments.apps shop/my-web"]],
     ["deploy/", ["deployments.apps default/web", "deployments.apps shop/my-web"]],
     ["no", ["nodes web-node"]],

@@ -79,7 +79,7 @@ describe("QueueState", () => {
     const { clock, state } = fixture(true)
     for (const key of ["a", "b", "c"]) state.add(key, 0, 0)
     state.add("d", -1, 100)
-    state.retry("e", 0, 300)
+    state.retry("e", 0, 300, { _tag: "Retry", attempt: 1, after: "409 Conflict", span: undefined })
     clock.now = 40
     assert.deepStrictEqual(state.head(2), {
       next: [
@@ -88,7 +88,7 @@ describe("QueueState", () => {
       ],
       delayed: [
         { key: "d", dueIn: 60, failures: 0 },
-        { key: "e", dueIn: 60, failures: 1 }
+        { key: "e", dueIn: 60, failures: 1, after: "409 Conflict" }
       ]
     })
     assert.deepStrictEqual([...state.levels()], [[0, 3]])

@@ -104,6 +104,7 @@ describe.skipIf(chromiumPath === undefined)("the console's page (needs Debian's 
     includesAll(await rowOf(page, "default/api"), "running", "runs for")
     includesAll(await rowOf(page, "default/shop"), "ready for")
     includesAll(await rowOf(page, "default/web"), "failing", "next try in", "3", "cannot update default/web: conflict")
+    includesAll(await rowOf(page, "default/blog"), "failing", "1", "forbidden: default/web")
     await page.getByRole("button", { name: /^running/ }).click()
     assert.strictEqual(await page.locator("tbody tr").count(), 1)
   })
@@ -213,6 +214,7 @@ describe.skipIf(chromiumPath === undefined)("the console's page (needs Debian's 
       "ReplicaSet default/web-1 3/3 ready",
       "Earlier entries were dropped"
     )
+    assert.strictEqual(await page.getByRole("link", { name: "requeueAfter 600000 ms" }).count(), 0)
     await page.getByRole("link", { name: "Deployment default/web modified: spec.replicas" }).click()
     await until(page, `document.activeElement?.id === "entry-1"`)
     assert.deepStrictEqual(

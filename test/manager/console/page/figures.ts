@@ -37,7 +37,8 @@ export const controllers = (at: number, text = "default/web", runs = 1000): Mess
       keys: [
         { state: "running", key: "default/api", since: at - 300 },
         { state: "ready", key: "default/shop", priority: 0, since: at - 4200 },
-        { state: "delayed", key: text, due: at + 60_000, failures: 3 }
+        { state: "delayed", key: text, due: at + 60_000, failures: 3 },
+        { state: "delayed", key: "default/blog", due: at + 9000, failures: 1, error: `forbidden: ${text}` }
       ]
     }),
     controller("replicaset", { runs: 420, p50: 0.8, p99: 12 }),
@@ -210,8 +211,8 @@ export const object = (at: number, text = "default/web"): ObjectView => ({
       at: at - 8900,
       controller: "deployment",
       key: text,
-      causes: [1],
-      reasons: [`Deployment ${text} modified: spec.replicas`],
+      causes: [null, 1],
+      reasons: ["requeueAfter 600000 ms", `Deployment ${text} modified: spec.replicas`],
       waited: 12,
       duration: 34,
       outcome: "done"

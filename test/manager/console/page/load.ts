@@ -79,6 +79,8 @@ export const figures = (now: number, second: number): ReadonlyArray<Message> => 
     bytes: 3_500_000 + second,
     lastEventAt: now,
     failuresInARow: 0,
+    failures: second,
+    relists: second,
     lastError: null,
     subscribers: 3
   }))
@@ -88,12 +90,21 @@ export const figures = (now: number, second: number): ReadonlyArray<Message> => 
     leader: "host-a",
     leads: true,
     validFor: 15_000 - (second % 2) * 2000,
+    terms: 1,
+    since: now - 600_000,
+    transitions: 1,
+    renewals: Array.from({ length: 60 }, (_, at) => ({
+      at: now - at * 2000,
+      took: 5 + second,
+      isRenewed: true
+    })).reverse(),
+    lastError: null,
     controllers: all.slice(at * 5, at * 5 + 5).map(({ name }) => name)
   }))
   return [
     { type: "controllers", at: now, disabled: [], controllers: all },
     { type: "informers", at: now, informers },
-    { type: "leadership", at: now, groups }
+    { type: "leadership", at: now, groups, fencedWrites: second }
   ]
 }
 

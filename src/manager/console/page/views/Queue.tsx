@@ -42,10 +42,13 @@ const When = ({ now, row: { key } }: { readonly row: Row; readonly now: number }
   }
 }
 
+/** The last error of a controller has the whole message and its time; of other keys the beginning is known. */
 const Error = ({ now, row: { controller, key, state } }: { readonly row: Row; readonly now: number }) => {
   const error = controller.lastError
-  if (state !== "failing" || error === null) return null
-  if (error.key !== undefined && error.key !== key.key) return null
+  if (state !== "failing") return null
+  if (error === null || error.key !== key.key) {
+    return key.state === "delayed" && key.error !== undefined ? <span class="error">{key.error}</span> : null
+  }
   return (
     <>
       <span class="error">{error.message}</span> <span class="muted">{formatAge(now, error.at)}</span>
@@ -79,7 +82,7 @@ export const Queue = () => {
     {
       title: "Controller",
       order: (a, b) => (a.controller.name < b.controller.name ? -1 : 1),
-      cell: (row) => row.controller.name
+      cell: (row) => <span class="controller">{row.controller.name}</span>
     },
     { title: "State", kind: "state", cell: ({ state }) => <Status tone={tones[state]}>{state}</Status> },
     {

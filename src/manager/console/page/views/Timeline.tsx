@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import type { ObjectView, TimelineEntry } from "../../protocol.ts"
 import { hrefOfObject } from "../model/route.ts"
-import { formatDue, formatDuration, formatTime } from "../parts/format.ts"
+import { formatCount, formatDue, formatDuration, formatTime } from "../parts/format.ts"
 import { Shape, Status, type Tone } from "../parts/Status.tsx"
 import { chainOf, stepsOf } from "./chain.ts"
 
@@ -37,11 +37,11 @@ const Cause = ({
   context,
   id
 }: {
-  readonly id: number | undefined
+  readonly id: number | null | undefined
   readonly context: Context
   readonly children: ComponentChildren
 }) =>
-  id !== undefined && context.known.has(id) ? (
+  id !== undefined && id !== null && context.known.has(id) ? (
     <a
       class="cause"
       href={`#${idOf(id)}`}
@@ -63,7 +63,12 @@ const Other = ({
   readonly context: Context
   readonly entry: { readonly resource: string; readonly key: string }
 }) =>
-  entry.resource === object.resource && entry.key === object.key ? null : (
+  entry.resource === object.resource && entry.key === object.key ? null : entry.key.endsWith("*") ? (
+    // A collection, or an object that got no name.
+    <span class="name">
+      {entry.resource} {entry.key}
+    </span>
+  ) : (
     <a class="name" href={hrefOfObject(entry.resource, entry.key)}>
       {entry.resource} {entry.key}
     </a>
@@ -107,7 +112,14 @@ const Reconcile = ({ context, entry }: { readonly entry: Entry<"reconcile">; rea
   </>
 )
 
-const Write = ({ context, entry }: { readonly entry: Entry<"write">; readonly context: Context }) => (
+interface WriteProps {
+  readonly entry: Entry<"write">
+  readonly context: Context
+  /** The reconcile that made it. */
+  readonly run: TimelineEntry | undefined
+}
+
+const Write = ({ context, entry, run }: WriteProps) => (
   <>
     <span class="verb">{entry.verb}</span>{" "}
     <span class="name">
@@ -120,7 +132,9 @@ const Write = ({ context, entry }: { readonly entry: Entry<"write">; readonly co
     </span>{" "}
     <Status tone={entry.status !== null && entry.status < 400 ? "ok" : "bad"}>{entry.status ?? "no response"}</Status>
     <span class="muted"> {formatDuration(entry.duration)}</span>
-    {entry.error !== undefined && <p class="error">{entry.error}</p>}
+    {entry.error !== undefined && !(run?.type === "reconcile" && run.error === entry.error) && (
+      <p class="error">{entry.error}</p>
+    )}
   </>
 )
 
@@ -154,14 +168,14 @@ const toneOf = (entry: TimelineEntry): Tone => {
   }
 }
 
-const bodyOf = (entry: TimelineEntry, context: Context) => {
+const bodyOf = (entry: TimelineEntry, context: Context, run: TimelineEntry | undefined) => {
   switch (entry.type) {
     case "change":
       return <Change entry={entry} context={context} />
     case "reconcile":
       return <Reconcile entry={entry} context={context} />
     case "write":
-      return <Write entry={entry} context={context} />
+      return <Write entry={entry} context={context} run={run} />
     case "event":
       return <Event entry={entry} context={context} />
     default:
@@ -196,7 +210,7 @@ export const Timeline = ({ now, object }: { readonly object: ObjectView; readonl
   const context: Context = { now, object, known, show }
   const classOf = (entry: TimelineEntry) =>
     `entry ${entry.type} ${toneOf(entry)}${selected === entry.id ? " selected" : ""}${chain?.has(entry.id) === true ? " linked" : ""}`
-  const item = (entry: TimelineEntry, results: ReadonlyArray<TimelineEntry>) => (
+  const item = (entry: TimelineEntry, results: ReadonlyArray<TimelineEntry>, run?: TimelineEntry) => (
     <li key={entry.id}>
       <div class={classOf(entry)} id={idOf(entry.id)} tabIndex={-1}>
         <time dateTime={isoOf(entry.at)}>{formatTime(entry.at)}</time>
@@ -211,10 +225,10 @@ export const Timeline = ({ now, object }: { readonly object: ObjectView; readonl
           >
             {titles[entry.type]}
           </button>{" "}
-          {bodyOf(entry, context)}
+          {bodyOf(entry, context, run)}
         </div>
       </div>
-      {results.length > 0 && <ol class="results">{results.map((result) => item(result, []))}</ol>}
+      {results.length > 0 && <ol class="results">{results.map((result) => item(result, [], entry))}</ol>}
     </li>
   )
   if (timeline.length === 0) {
@@ -237,7 +251,10 @@ export const Timeline = ({ now, object }: { readonly object: ObjectView; readonl
         </button>
       )}
       {object.truncated && (
-        <p class="muted">Earlier entries were dropped, because the memory for timelines is limited.</p>
+        <p class="muted">
+          Earlier entries were dropped: the last {formatCount(timeline.length)} are shown, and the memory for timelines
+          is limited.
+        </p>
       )}
     </>
   )

@@ -8,7 +8,8 @@ export interface Step {
   readonly results: ReadonlyArray<TimelineEntry>
 }
 
-const causesOf = (entry: TimelineEntry): ReadonlyArray<number> => (entry.type === "change" ? [] : entry.causes)
+const causesOf = (entry: TimelineEntry): ReadonlyArray<number> =>
+  entry.type === "change" ? [] : entry.causes.flatMap((id) => id ?? [])
 
 /** The steps, newest first. */
 export const stepsOf = (timeline: ReadonlyArray<TimelineEntry>): ReadonlyArray<Step> => {
