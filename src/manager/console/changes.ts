@@ -20,6 +20,8 @@ export class Pending<A, B> {
   private dirty = new Set<string>()
   /** The next message is the beginning of the whole. */
   private isReset = true
+  /** The next message goes on with the whole. */
+  private isRest = false
 
   constructor(source: Source<A>, show: (object: A) => B, most = limit) {
     this.source = source
@@ -44,6 +46,7 @@ export class Pending<A, B> {
   /** At most `count` changes, from the present state of the store; the others remain. */
   take(count: number): Changes<B> {
     const reset = this.isReset
+    const isRest = this.isRest && !reset
     if (reset) {
       this.dirty = new Set(this.source.keys())
       this.isReset = false
@@ -57,6 +60,7 @@ export class Pending<A, B> {
       if (object !== undefined) changed.push(this.show(object))
       else removed.push(key)
     }
-    return { reset, changed, removed }
+    this.isRest = (reset || isRest) && this.dirty.size > 0
+    return { reset, ...(isRest ? { rest: true } : {}), changed, removed }
   }
 }

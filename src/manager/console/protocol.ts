@@ -28,9 +28,10 @@ export type Message =
   /** Nodes and pods of the cluster: the whole at first, in lines of at most a thousand of each, then what has changed. */
   | { readonly type: "cluster"; readonly at: number; readonly nodes: Changes<Node>; readonly pods: Changes<Pod> }
 
-/** `reset`: what was sent before is void; `changed` is the whole, or the beginning of it. */
+/** `reset`: what was sent before is void; `changed` is the whole, or the beginning of it. `rest`: it goes on with the whole. */
 export interface Changes<A> {
   readonly reset: boolean
+  readonly rest?: true
   readonly changed: ReadonlyArray<A>
   readonly removed: ReadonlyArray<string>
 }

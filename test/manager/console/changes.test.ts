@@ -83,6 +83,13 @@ describe("change sets of a store", () => {
       ],
       removed: []
     })
-    assert.deepStrictEqual(pending.take(2), { reset: false, changed: [{ key: "c", value: 1 }], removed: [] })
+    assert.deepStrictEqual(pending.take(2), {
+      reset: false,
+      rest: true,
+      changed: [{ key: "c", value: 1 }],
+      removed: []
+    })
+    pending.mark("a")
+    assert.deepStrictEqual(pending.take(2), { reset: false, changed: [{ key: "a", value: 1 }], removed: [] })
   })
 })

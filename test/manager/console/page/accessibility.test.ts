@@ -5,6 +5,7 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
 import { chromiumPath, launch, startFakeConsole, type FakeConsole } from "./fakeConsole.ts"
 import { messages, object } from "./figures.ts"
+import { longObject } from "./load.ts"
 
 /** Each view, and what it shows once it is complete. */
 const views = {
@@ -75,6 +76,34 @@ describe.skipIf(chromiumPath === undefined)("the console's page is accessible (n
       })
     }
   }
+
+  it("the link to a cause moves the focus to it and shows it in the window, also a cause that was not rendered", async () => {
+    const long = longObject(Date.now(), 0)
+    const [cause, newest] = [
+      long.timeline.find(({ id, type }) => id > 250 && type === "change"),
+      long.timeline.findLast(({ type }) => type === "reconcile")
+    ]
+    const linked = { causes: [cause?.id ?? -1], reasons: ["the cause"] }
+    fake.objects.set("deployments.apps/default/long", {
+      ...long,
+      timeline: long.timeline.map((entry) =>
+        entry === newest && entry.type === "reconcile" ? { ...entry, ...linked } : entry
+      )
+    })
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" })
+    await page.goto(fake.url)
+    await page.evaluate("location.hash = '#/objects/deployments.apps/default/long'")
+    await page.getByRole("link", { name: "the cause" }).waitFor()
+    assert.strictEqual(await page.locator(`#entry-${cause?.id}`).count(), 0)
+    await page.getByRole("link", { name: "the cause" }).click()
+    await page.waitForSelector(`#entry-${cause?.id}:focus`)
+    const [top, bottom, height] = await page.evaluate<readonly [number, number, number]>(
+      "(({ top, bottom }) => [top, bottom, innerHeight])(document.activeElement.getBoundingClientRect())"
+    )
+    assert.isAbove(top, 0)
+    assert.isBelow(bottom, height)
+    await page.close()
+  })
 
   it("Tab reaches what can be used in each view in the order of the page, and shows where the focus is", async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })

@@ -37,6 +37,16 @@ describe("the data of the console's page", () => {
     assert.deepStrictEqual([cluster.podCount, cluster.rows.size, cluster.workloads.size], [0, 0, 0])
   })
 
+  it("a workload has changed when one of its pods has, not when the page gets the whole in parts", () => {
+    const cluster = new Cluster()
+    const changedAt = () => cluster.workloads.get("d/ReplicaSet/web-1")?.changedAt
+    cluster.apply(1, nothing, { reset: true, changed: [pod("d/1", "a")], removed: [] })
+    cluster.apply(2, nothing, { reset: false, rest: true, changed: [pod("d/2", "a")], removed: [] })
+    assert.strictEqual(changedAt(), 0)
+    cluster.apply(3, nothing, { reset: false, changed: [pod("d/3", "a")], removed: [] })
+    assert.strictEqual(changedAt(), 3)
+  })
+
   it("a pod that waits after a failure is failing, and one that is deleted is deleting whatever else it is", () => {
     assert.strictEqual(stateOf(pod("d/1", "a", { ready: false, reason: "CrashLoopBackOff" })), "failing")
     assert.strictEqual(stateOf(pod("d/1", "a", { ready: false, reason: "PodInitializing" })), "starting")

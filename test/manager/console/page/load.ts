@@ -32,7 +32,7 @@ const cluster = (now: number): ReadonlyArray<Message> => {
       type: "cluster",
       at: now,
       nodes: reset ? { reset, changed: workers, removed: [] } : nothing,
-      pods: { reset, changed, removed: [] }
+      pods: { reset, ...(reset ? {} : { rest: true }), changed, removed: [] }
     }
   })
 }

@@ -82,9 +82,10 @@ export class Cluster {
         row.version++
       }
     }
+    const isWhole = pods.reset || pods.rest === true
     for (const pod of pods.changed) {
       this.#remove(pod.key, at)
-      this.#add(pod, pods.reset ? 0 : at)
+      this.#add(pod, isWhole ? 0 : at)
     }
     for (const key of pods.removed) this.#remove(key, at)
     for (const [name, row] of this.rows) if (row.node === undefined && row.pods.size === 0) this.#drop(name)

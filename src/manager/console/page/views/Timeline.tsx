@@ -1,6 +1,6 @@
 /** The timeline of an object: changes, the reconciles that they led to, and the writes and events of those. */
 import type { ComponentChildren } from "preact"
-import { useMemo, useState } from "preact/hooks"
+import { useEffect, useMemo, useState } from "preact/hooks"
 import type { ObjectView, TimelineEntry } from "../../protocol.ts"
 import { hrefOfObject } from "../model/route.ts"
 import { formatCount, formatDue, formatDuration, formatTime } from "../parts/format.ts"
@@ -185,18 +185,29 @@ const bodyOf = (entry: TimelineEntry, context: Context, run: TimelineEntry | und
 
 /** So many steps are shown at first, and added by a click. */
 const page = 50
+/** So many steps are added in one frame, so that each frame is short. */
+const portion = 10
 
 export const Timeline = ({ now, object }: { readonly object: ObjectView; readonly now: number }) => {
   const { timeline } = object
   const [selected, setSelected] = useState<number>()
   const [limit, setLimit] = useState(page)
+  const [shown, setShown] = useState(portion)
+  useEffect(() => {
+    if (shown >= limit) return undefined
+    const frame = requestAnimationFrame(() => setShown(Math.min(limit, shown + portion)))
+    return () => cancelAnimationFrame(frame)
+  }, [shown, limit])
   const steps = useMemo(() => stepsOf(timeline), [timeline])
   const chain = useMemo(() => (selected === undefined ? undefined : chainOf(timeline, selected)), [timeline, selected])
   const known = useMemo(() => new Set(timeline.map(({ id }) => id)), [timeline])
   const show = (id: number) => {
     setSelected(id)
     const at = steps.findIndex(({ entry, results }) => entry.id === id || results.some((result) => result.id === id))
-    if (at >= limit) setLimit(at + page)
+    if (at >= shown) {
+      setLimit(at + page)
+      setShown(at + page)
+    }
     // After the render that may show it.
     requestAnimationFrame(() =>
       requestAnimationFrame(() => {
@@ -243,7 +254,7 @@ export const Timeline = ({ now, object }: { readonly object: ObjectView; readonl
   return (
     <>
       <ol class="timeline" aria-label="Timeline, newest first">
-        {steps.slice(0, limit).map(({ entry, results }) => item(entry, results))}
+        {steps.slice(0, shown).map(({ entry, results }) => item(entry, results))}
       </ol>
       {steps.length > limit && (
         <button type="button" class="more" onClick={() => setLimit(limit + page)}>
