@@ -41,6 +41,7 @@ export interface RenewalAttempt {
   readonly at: number
   /** Milliseconds until its result. */
   readonly took: number
+  /** False: the attempt failed, or the lease has another holder. */
   readonly isRenewed: boolean
 }
 

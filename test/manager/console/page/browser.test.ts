@@ -115,7 +115,7 @@ describe.skipIf(chromiumPath === undefined)("the console's page (needs Debian's 
     await show(page, "#/informers")
     await page.waitForSelector("tbody tr")
     includesAll(await rowOf(page, "deployments.apps"), "synced", "12,345", "3.3 MiB", "everywhere", "3 9")
-    includesAll(await rowOf(page, "jobs.batch"), "failing", "not measured yet", "never", "4, 4 in a row")
+    includesAll(await rowOf(page, "jobs.batch"), "failing", "not measured yet", "never", "4 in a row")
     includesAll(await rowOf(page, "jobs.batch"), "forbidden: default/web", "next try in")
     includesAll(await textOf(page, "main"), "3.3 MiB, the size of 1 not measured yet")
     assert.deepStrictEqual(page.faults, [])

@@ -73,12 +73,7 @@ export const Informers = () => {
       title: "Failures",
       kind: "number",
       order: (a, b) => a.failures - b.failures,
-      cell: ({ failures, failuresInARow }) => (
-        <>
-          {formatCount(failures)}
-          {failuresInARow > 0 && <span class="error">, {formatCount(failuresInARow)} in a row</span>}
-        </>
-      )
+      cell: ({ failures }) => formatCount(failures)
     },
     {
       title: "Last error",
@@ -88,6 +83,7 @@ export const Informers = () => {
             <span class={failuresInARow > 0 ? "error" : undefined}>{lastError.message}</span>{" "}
             <span class="muted">
               {formatAge(now, lastError.at)}
+              {failuresInARow > 0 && `, ${formatCount(failuresInARow)} in a row`}
               {failuresInARow > 0 &&
                 lastError.retryIn !== null &&
                 `, next try ${formatDue(now, lastError.at + lastError.retryIn)}`}
