@@ -263,13 +263,14 @@ export class QueueState<K> {
         priority: entry.priority,
         readyFor: this.waits === undefined ? 0 : now - entry.readyAt
       })),
-      delayed: this.delayed.first(limit).map((entry) => ({
-        key: String(entry.key),
-        dueIn: entry.due - now,
-        failures: this.failures(entry.key),
-        ...failureOf(entry.causes)
-      }))
+      delayed: this.delayed.first(limit).map((entry) => this.delayedKey(entry, now))
     }
+  }
+
+  private delayedKey({ causes, due, key }: Entry<K>, now: number): DelayedKey {
+    const delayed = { key: String(key), dueIn: due - now, failures: this.failures(key) }
+    const retry = list(causes).findLast(({ _tag }) => _tag === "Retry")
+    return retry?._tag === "Retry" ? { ...delayed, after: retry.after } : delayed
   }
 
   /** When the key will be handed out next; undefined if nothing has added it. */
@@ -376,10 +377,4 @@ export class QueueState<K> {
     this.options.onQuiet()
     if (this.mode === "draining") this.options.onReady()
   }
-}
-
-/** What the run before failed with. */
-const failureOf = (causes: Causes | undefined): Pick<DelayedKey, "after"> => {
-  const retry = list(causes).findLast(({ _tag }) => _tag === "Retry")
-  return retry?._tag === "Retry" ? { after: retry.after } : {}
 }

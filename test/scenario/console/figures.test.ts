@@ -154,7 +154,7 @@ describe.skipIf(chromiumPath === undefined)("the figures of the console in a bro
           const own = rows.filter(({ cells }) => cells["Kind"] === kind)
           const everywhere = own.find(({ cells }) => cells["Selection"] === "everywhere")
           if (everywhere === undefined) continue
-          const { items } = yield* client.list(resource as Resource.Any)
+          const { items } = yield* client.list(resource)
           const [shown] = numbersIn(everywhere.cells["Objects"])
           const inAll = own.reduce((sum, { cells }) => sum + (numbersIn(cells["Objects"])[0] ?? Number.NaN), 0)
           const exported = total(scraped, "informer_objects", { kind })
