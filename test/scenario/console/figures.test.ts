@@ -95,15 +95,16 @@ describe.skipIf(chromiumPath === undefined)("the figures of the console in a bro
       Effect.gen(function* () {
         const { client, faults, metrics, open, running } = yield* opened()
         yield* running.says(/Starting Controller.*controller=ecsbinding/)
+        const page = yield* open
+        yield* Effect.promise(async () => {
+          for (const button of await page.locator("tbody button.open").all()) await button.click()
+        })
+        // The webhook keeps the workers for half a minute.
         const server = yield* silentServer
         yield* client.create(ValidatingWebhookConfiguration, webhookAt((server.address() as AddressInfo).port))
         yield* Effect.forEach(["a", "b", "c", "d", "e", "f", "g", "h"], (name) =>
           client.create(Resources.Deployment, deployment(name))
         )
-        const page = yield* open
-        yield* Effect.promise(async () => {
-          for (const button of await page.locator("tbody button.open").all()) await button.click()
-        })
         const started = [...running.said().matchAll(/message="Starting Controller" controller=(\S+)/g)]
         // The page shows figures of the last second: they lie between two scrapes that follow each other when nothing has changed for so long.
         const differences = Effect.gen(function* () {
