@@ -27,13 +27,7 @@ export class Run {
   private made: string | undefined
 
   // Without an object of options, because each run of a reconcile makes one of these.
-  constructor(
-    key: Key.Key,
-    random: Random.Random,
-    kind?: Kind,
-    causes?: Cause.Causes,
-    entry?: Going
-  ) {
+  constructor(key: Key.Key, random: Random.Random, kind?: Kind, causes?: Cause.Causes, entry?: Going) {
     this.key = key
     this.kind = kind
     this.causes = causes
