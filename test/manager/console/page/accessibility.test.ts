@@ -79,24 +79,19 @@ describe.skipIf(chromiumPath === undefined)("the console's page is accessible (n
 
   it("the link to a cause moves the focus to it and shows it in the window, also a cause that was not rendered", async () => {
     const long = longObject(Date.now(), 0)
-    const [cause, newest] = [
-      long.timeline.find(({ id, type }) => id > 250 && type === "change"),
-      long.timeline.findLast(({ type }) => type === "reconcile")
-    ]
-    const linked = { causes: [cause?.id ?? -1], reasons: ["the cause"] }
-    fake.objects.set("deployments.apps/default/long", {
-      ...long,
-      timeline: long.timeline.map((entry) =>
-        entry === newest && entry.type === "reconcile" ? { ...entry, ...linked } : entry
-      )
-    })
+    const cause = long.timeline.find(({ id, type }) => id > 250 && type === "change")
+    const at = long.timeline.findLastIndex(({ type }) => type === "reconcile")
+    const newest = long.timeline[at]
+    if (cause === undefined || newest?.type !== "reconcile") throw new Error("the timeline has not what the test needs")
+    const timeline = long.timeline.with(at, { ...newest, causes: [cause.id], reasons: ["the cause"] })
+    fake.objects.set("deployments.apps/default/long", { ...long, timeline })
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" })
     await page.goto(fake.url)
     await page.evaluate("location.hash = '#/objects/deployments.apps/default/long'")
     await page.getByRole("link", { name: "the cause" }).waitFor()
-    assert.strictEqual(await page.locator(`#entry-${cause?.id}`).count(), 0)
+    assert.strictEqual(await page.locator(`#entry-${cause.id}`).count(), 0)
     await page.getByRole("link", { name: "the cause" }).click()
-    await page.waitForSelector(`#entry-${cause?.id}:focus`)
+    await page.waitForSelector(`#entry-${cause.id}:focus`)
     const [top, bottom, height] = await page.evaluate<readonly [number, number, number]>(
       "(({ top, bottom }) => [top, bottom, innerHeight])(document.activeElement.getBoundingClientRect())"
     )
