@@ -66,7 +66,10 @@ export const standing = ({ awaited, controller, informers, snapshot, state }: Se
   if (snapshot.isRunning) return { state: "started" }
   if (awaited !== undefined) {
     const holder = awaited.leader ?? ""
-    return { state: "waiting", reason: `for lease ${awaited.lease}, held by ${holder === "" ? "nobody" : oneLine(holder)}` }
+    return {
+      state: "waiting",
+      reason: `for lease ${awaited.lease}, held by ${holder === "" ? "nobody" : oneLine(holder)}`
+    }
   }
   const unsynced = controller.reads
     .map(Resource.qualifiedName)
