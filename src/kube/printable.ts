@@ -29,5 +29,5 @@ export const excerpt = (text: string, longest: number): string => {
   const line = oneLine(text.slice(0, 2 * longest))
   if (text.length <= longest && line.length <= longest) return line
   const isCut = text.length > 2 * longest || line.length > longest
-  return JSON.parse(JSON.stringify(isCut ? `${line.slice(0, longest)} ...` : line)) as string
+  return JSON.parse(JSON.stringify(isCut ? `${line.slice(0, longest)}…` : line)) as string
 }

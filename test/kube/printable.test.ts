@@ -51,9 +51,9 @@ describe("printable", () => {
 describe("an excerpt", () => {
   it("is one printable line of at most so many characters, and then says that there is more", () => {
     assert.strictEqual(excerpt(" a\n\u001b[2Jb ", 20), "a \\u001b[2Jb")
-    assert.strictEqual(excerpt("x".repeat(11), 10), `${"x".repeat(10)} ...`)
+    assert.strictEqual(excerpt("x".repeat(11), 10), `${"x".repeat(10)}…`)
     assert.strictEqual(excerpt("x".repeat(10), 10), "x".repeat(10))
-    assert.strictEqual(excerpt("\u0000".repeat(10), 10), "\\u0000\\u00 ...")
+    assert.strictEqual(excerpt("\u0000".repeat(10), 10), "\\u0000\\u00…")
   })
 
   it("does not keep a long text in memory", () => {

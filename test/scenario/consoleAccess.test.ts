@@ -75,7 +75,7 @@ const ask = (address: string, token: string | undefined) =>
 
 describe.skipIf(envtest.isMissing("the console's users"))("a console that is not on loopback", () => {
   it.live(
-    "is read by users that the API server knows and lets get /console, and by nobody while that does not respond",
+    "is read by users that the API server knows and lets get /console, and by no one while that does not respond",
     () =>
       Effect.gen(function* () {
         const { address, running, server, tokens } = yield* started

@@ -93,7 +93,7 @@ describe("explain", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends when nobody reads its output any more", () =>
+  it.live("ends when its output is closed", () =>
     Effect.gen(function* () {
       const { client, console } = yield* started
       const watching = yield* Process.start(["explain", "deployment/web", "--watch"], { CM_CONSOLE: console })

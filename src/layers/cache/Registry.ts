@@ -254,8 +254,17 @@ export const estimate = (objects: ReadonlyArray<unknown>): number => {
   const step = Math.max(1, objects.length / sample)
   let [measured, sum] = [0, 0]
   for (let at = 0; at < objects.length; at += step) {
-    sum += JSON.stringify(objects[Math.floor(at)])?.length ?? 0
+    sum += lengthOf(objects[Math.floor(at)])
     measured++
   }
   return Math.round((sum / measured) * objects.length)
+}
+
+/** The API server accepts objects that are nested deeper than `JSON.stringify` has room for on the stack. */
+const lengthOf = (object: unknown): number => {
+  try {
+    return JSON.stringify(object)?.length ?? 0
+  } catch {
+    return 0
+  }
 }

@@ -23,7 +23,7 @@ export const podOf = (pod: Pod): Protocol.Pod => {
     phase: short(status?.phase ?? "Pending"),
     ready: isReady(pod),
     reason: reason === undefined ? null : short(reason),
-    owner: owner === undefined ? null : `${owner.kind}/${owner.name}`,
+    owner: owner === undefined ? null : short(`${owner.kind}/${owner.name}`),
     deleting: metadata.deletionTimestamp !== undefined
   }
 }

@@ -15,7 +15,7 @@ import * as Controllers from "../debug/controllers.ts"
 import * as Informers from "../debug/informers.ts"
 import { oneLine } from "../debug/page.ts"
 import * as Seen from "../debug/seen.ts"
-import { clean } from "../logs/secrets.ts"
+import { short } from "./cluster.ts"
 import type * as Protocol from "./protocol.ts"
 
 /** The types of messages with figures, in the order in which they are sent. */
@@ -79,7 +79,7 @@ const groupOf = ({
 }: Effect.Success<typeof Seen.leaders>[number]): Protocol.LeaderGroup => ({
   lease,
   identity,
-  leader,
+  leader: leader === null ? null : short(leader),
   leads,
   validFor: finite(validFor),
   terms: count,
@@ -134,7 +134,7 @@ const controllersOf = Effect.fnUntraced(function* (
 const errorOf = ({ failure }: LoopSnapshot): Protocol.LastError | null => {
   if (failure === undefined) return null
   const { at, key } = failure
-  return { message: clean(Controllers.messageOf(failure)), ...(key === undefined ? {} : { key }), at }
+  return { message: Controllers.messageOf(failure), ...(key === undefined ? {} : { key }), at }
 }
 
 /** Wall-clock times are computed from durations; to a tenth of a second they are the same each time. */
@@ -230,7 +230,7 @@ const informerOf = (one: InformerStatus, bytes: number | null): Protocol.Informe
     one.lastError === undefined
       ? null
       : {
-          message: clean(oneLine(one.lastError.message)),
+          message: oneLine(one.lastError.message),
           at: one.lastError.at,
           retryIn: one.lastError.retryIn === undefined ? null : Math.round(one.lastError.retryIn)
         },

@@ -77,7 +77,7 @@ const ownersOf = (held: ReadonlyArray<Held>, { metadata }: KubeObject): Readonly
     const own = held.filter(({ resource }) => resource.kind === reference.kind && resource.group === groupOf(reference))
     const [first] = own
     if (first === undefined) {
-      return { resource: "", kind: reference.kind, key: reference.name, state: "not in the cache" }
+      return { resource: "", kind: short(reference.kind), key: short(reference.name), state: "not in the cache" }
     }
     const key = Key.make(first.resource.scope === "Cluster" ? undefined : metadata.namespace, reference.name)
     const found = find(own, key)

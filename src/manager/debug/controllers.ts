@@ -70,7 +70,10 @@ export const standing = ({ after, awaited, controller, informers, snapshot, stat
   if (snapshot.isRunning) return { state: "started" }
   if (awaited !== undefined) {
     const holder = awaited.leader ?? ""
-    return { state: "waiting", reason: `for lease ${awaited.lease}, held by ${holder === "" ? "nobody" : holder}` }
+    return {
+      state: "waiting",
+      reason: `for lease ${awaited.lease}, held by ${holder === "" ? "nobody" : oneLine(holder)}`
+    }
   }
   const unsynced = controller.reads
     .map(Resource.qualifiedName)

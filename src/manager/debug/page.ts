@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import { type HttpResponse, type HttpRequest, type Handler, notAllowed } from "../../layers/http/handler.ts"
 import { excerpt } from "../../kube/printable.ts"
+import { clean } from "../logs/secrets.ts"
 
 /** The methods of a page; GET includes HEAD. */
 export type Method = "GET" | "PUT"
@@ -51,5 +52,5 @@ export const instant = (at: number): string => new Date(at).toISOString()
 
 const longest = 2000
 
-/** The text of an error on one line, truncated. */
-export const oneLine = (text: string): string => excerpt(text, longest)
+/** The text of an error on one line, truncated, and without credentials and quoted objects. */
+export const oneLine = (text: string): string => clean(excerpt(text, longest))

@@ -47,6 +47,22 @@ const withoutToken = (word: string): string => {
   return word
 }
 
+/** Where a message begins to quote an object: in Go's syntax, as the difference of two, or as JSON. Source: apimachinery field.Error. */
+const quoted = /[.\]]\w+\{|value: \[?\{/
+
+/**
+ * Removes the objects that a message quotes, to the end of the last one: the API server quotes a whole pod template, with the values of environment
+ * variables, when it refuses a change of it.
+ */
+const withoutObjects = (text: string): string => {
+  const found = quoted.exec(text)
+  if (found === null) return text
+  const from = found.index + found[0].length
+  const last = text.lastIndexOf("}")
+  const end = text.endsWith(ellipsis) || last < from ? text.length : last
+  return `${text.slice(0, from)}${ellipsis}${text.slice(end)}`
+}
+
 /** Cuts a long text and then redacts it, so that the cost is bounded. */
 export const clean = (text: string): string =>
-  redact(text.length <= longest ? text : `${text.slice(0, longest)}${ellipsis}`)
+  redact(withoutObjects(text.length <= longest ? text : `${text.slice(0, longest)}${ellipsis}`))

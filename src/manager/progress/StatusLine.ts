@@ -75,7 +75,8 @@ export const attach = (host: Host): Attached => {
       style: () => ({
         width: stderr.columns || usualWidth,
         isUnicode: isUnicode(env),
-        isColored: !isSet(env["NO_COLOR"])
+        // Whatever its value is. Source: no-color.org.
+        isColored: (env["NO_COLOR"] ?? "") === ""
       }),
       hide,
       show: (line) => {
@@ -88,7 +89,7 @@ export const attach = (host: Host): Attached => {
   }
 }
 
-/** Set to anything but empty text and a denial. Source: no-color.org; CI is set by the services. */
+/** Set to anything but empty text and a denial. */
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== "" && value !== "false"
 
 /** The character encoding of the locale. Source: POSIX, the order of the variables. */

@@ -164,4 +164,19 @@ describe("an object in the console", () => {
     assert.lengthOf(shown.timeline, 3)
     assert.notInclude(JSON.stringify(shown), "abcdefghijklmnop")
   })
+
+  it("has only short texts, because users choose the kinds and names of owners", () => {
+    const long = "x".repeat(100_000)
+    const owners = Array.from({ length: 30 }, () => owner(long, `${long}/v1`, long))
+    const owned = pod("owned", { phase: long, reason: long }, owners)
+    const shown = Objects.view(
+      [{ resource: Pod, store: storeOf([owned]) }],
+      { resource: "pods", key: "default/owned" },
+      undefined,
+      []
+    )
+    assert.lengthOf(shown.owners, 20)
+    assert.isBelow(JSON.stringify(shown).length, 20_000)
+    assert.isBelow(JSON.stringify(podOf(owned)).length, 2000)
+  })
 })

@@ -66,5 +66,10 @@ describe("how a controller stands", () => {
     const long = { ...failure, why: "error" as const, cause: Cause.fail(new Error("x".repeat(10_000))) }
     const { lastError } = Controllers.row(seen({ snapshot: { ...snapshot, failure: long } }))
     assert.isBelow(lastError?.message.length ?? 0, 2100)
+    const message = "denied for Bearer kU9x3jd8fjs93, of core.PodSpec{Env: s3cret}"
+    const quoting = { ...failure, why: "error" as const, cause: Cause.fail(new Error(message)) }
+    const shown = Controllers.row(seen({ snapshot: { ...snapshot, failure: quoting } })).lastError?.message ?? ""
+    assert.notMatch(shown, /kU9x|s3cret/)
+    assert.match(shown, /^denied for Bearer/)
   })
 })

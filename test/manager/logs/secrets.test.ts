@@ -99,4 +99,26 @@ describe("redaction", () => {
       "eyJ.eyJ-eyJ.eyJ-eyJ-eyJ.a keyJabcdefg.abcdefg"
     )
   })
+
+  // As kube-apiserver 1.20 writes them for a Job and for a Pod; later versions write JSON.
+  const dumps = {
+    "an object in Go's syntax": `Job.batch "j" is invalid: spec.template: Invalid value: core.PodTemplateSpec{Spec:core.PodSpec{Env:[]core.EnvVar{core.EnvVar{Name:"A", Value:"s3cret}, {"}}}}: field is immutable`,
+    "a difference of two objects": `Pod "p" is invalid: spec: Forbidden: may not change\n  core.PodSpec{\n- \tValue: "s3cret",\n  \t... // 25 identical fields\n  }\n`,
+    "a map": `spec.selector: Invalid value: map[string]string{"a":"s3cret"}: field is immutable`,
+    "a JSON object": `spec.template: Invalid value: {"spec":{"env":[{"value":"s3cret"}]}}: field is immutable`,
+    "a JSON list": `spec.env: Invalid value: [{"value":"s3cret"}]: field is immutable`
+  }
+  for (const [name, text] of Object.entries(dumps)) {
+    it(`removes ${name} that a message quotes, also where it is cut off`, () => {
+      assert.notInclude(clean(text), "s3cret")
+      assert.match(clean(text), /^(Job|Pod|spec)/)
+      assert.strictEqual(clean(text).endsWith("field is immutable"), text.endsWith("field is immutable"))
+      for (let at = 1; at < text.length; at++) assert.notInclude(clean(`${text.slice(0, at)}…`), "s3cret")
+    })
+  }
+
+  it("keeps values that are no objects", () => {
+    const text = `spec.name: Invalid value: "Main_1": regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?' {1,63}`
+    assert.strictEqual(clean(text), text)
+  })
 })

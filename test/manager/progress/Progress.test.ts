@@ -65,6 +65,9 @@ describe("progress", () => {
       yield* work(from, "console")
       assert.include(from.said(), "\u001b[36m⠋")
       assert.include(from.said(), "█")
+      const plain = terminal({ LANG: "en_US.UTF-8", NO_COLOR: "false" })
+      yield* work(plain, "console")
+      assert.notInclude(plain.said(), "\u001b[3")
     })
   )
 

@@ -23,4 +23,9 @@ describe("how big objects are", () => {
     assert.closeTo(Size.estimate(many) / real, 1, 0.15)
     assert.isAtMost(measured, Size.sample + 1)
   })
+
+  it("leaves out objects that are nested deeper than the stack allows", () => {
+    const deep: unknown = JSON.parse("[".repeat(9900) + "]".repeat(9900))
+    assert.strictEqual(Size.estimate([deep, "ab"]), 4)
+  })
 })

@@ -7,6 +7,20 @@ import { controllers, messages, object, pod } from "./figures.ts"
 
 const attack = `default/<img src=x onerror="globalThis.attacked=1;alert(1)">"'><script>globalThis.attacked=1</script>javascript:alert(1)`
 
+/** Fields that have one of a few words. */
+const words = new Set(["type", "state", "outcome", "change"])
+
+/** The same with markup in every other text, whoever chooses it. */
+const attacking = <A>(value: A, field = ""): A => {
+  const changed = (): unknown => {
+    if (typeof value === "string") return words.has(field) ? value : `${value}${attack}`
+    if (Array.isArray(value)) return value.map((one: unknown) => attacking(one, field))
+    if (typeof value !== "object" || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, attacking(one as unknown, name)]))
+  }
+  return changed() as A
+}
+
 const views = ["controllers", "objects", "queue", "informers", "leadership", "cluster"]
 
 /** What the page did wrong. */
@@ -261,9 +275,9 @@ describe.skipIf(chromiumPath === undefined)("the console's page (needs Debian's 
 
   it("names, scopes, messages and reasons that contain markup are shown as text in every view", async () => {
     reset()
-    fake.first = messages(Date.now(), attack)
+    fake.first = messages(Date.now(), attack).map((message) => attacking(message))
     const path = ["deployments.apps", ...attack.split("/")].map(encodeURIComponent).join("/")
-    fake.objects.set(path, object(Date.now(), attack))
+    fake.objects.set(path, { ...attacking(object(Date.now(), attack)), resource: "deployments.apps", key: attack })
     fake.found = [{ resource: attack, kind: attack, key: attack }]
     const page = await open()
     for (const view of [...views, `objects/${path}`, `objects?q=${encodeURIComponent(attack)}`]) {
