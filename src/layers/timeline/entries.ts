@@ -29,7 +29,7 @@ export interface ReconcileEntry {
   readonly resource: string | undefined
   readonly key: string
   readonly causes: ReadonlyArray<number>
-  /** `Pod default/web-1 modified: status.conditions`, one for each cause. */
+  /** `Pod default/web-1 modified: status.conditions`, one for each cause: those in `causes`, and others such as `resync`. */
   readonly reasons: ReadonlyArray<string>
   /** From the first change that is known to have caused it to its begin; 0 if there is none. */
   readonly waited: number

@@ -39,6 +39,8 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
         if (delta._tag === "Created" ? delta.initial : delta._tag === "Updated" && delta.previous === delta.object) {
           return undefined
         }
+        const known = recorded(ring, Resource.qualifiedName(resource), delta.object)
+        if (known !== undefined) return (marked[entryOf] = known)
         const { id } = add({
           type: "change",
           id: ring.next,
@@ -62,7 +64,7 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
           resource: resource === undefined ? undefined : Resource.qualifiedName(resource),
           key,
           causes: RunCause.list(causes).map((cause) =>
-            cause._tag === "Change" && cause.entry !== undefined ? cause.entry : RunCause.describe(cause)
+            "entry" in cause && cause.entry !== undefined ? cause.entry : RunCause.describe(cause)
           ),
           duration: null,
           outcome: "running",
@@ -130,6 +132,19 @@ interface Marked {
 }
 
 const entryOf = Symbol("entry of the timeline")
+
+/** A kind that is watched whole and as metadata has two deltas for a change, soon after each other. So many entries are compared. */
+const lookBack = 100
+
+const recorded = (ring: Ring<View.Kept>, resource: string, { metadata }: KubeObject): number | undefined => {
+  for (let id = ring.next - 1; id >= ring.next - lookBack; id--) {
+    const entry = ring.get(id)
+    if (entry === undefined) return undefined
+    if (entry.type !== "change" || entry.resourceVersion !== metadata.resourceVersion) continue
+    if (entry.resource === resource && entry.key === Key.make(metadata.namespace, metadata.name)) return id
+  }
+  return undefined
+}
 
 /** Reads are many and change nothing; events have entries of their own, and leases belong to no object. */
 const isRecorded = ({ context, method }: Request): boolean =>

@@ -56,11 +56,13 @@ const show = (entries: Entries, entry: Kept, asked: Asked): Entry => {
     }
     case "reconcile": {
       const { attempt, due, error, ...rest } = entry
-      const changes = causesOf(entry).flatMap((id) => entries.get(id) ?? [])
+      const changes = causesOf(entry)
+        .flatMap((id) => entries.get(id) ?? [])
+        .filter(({ type }) => type === "change")
       return {
         ...rest,
         causes: causesOf(entry),
-        reasons: entry.causes.map((cause) => reasonOf(entries, cause)),
+        reasons: entry.causes.map((cause) => reasonOf(entries, entry, cause)),
         waited: Math.max(0, ...changes.map(({ at }) => entry.at - at)),
         ...(error === undefined ? {} : { error }),
         ...(attempt === undefined ? {} : { attempt }),
@@ -70,10 +72,15 @@ const show = (entries: Entries, entry: Kept, asked: Asked): Entry => {
   }
 }
 
-const reasonOf = (entries: Entries, cause: Going["causes"][number]): string => {
+const reasonOf = (entries: Entries, run: Going, cause: Going["causes"][number]): string => {
   if (typeof cause === "string") return cause
   const entry = entries.get(cause)
-  if (entry?.type !== "change") return "a change that is not in memory any more"
+  if (entry?.type === "reconcile") {
+    return entry.key === run.key
+      ? "the run before asked for it"
+      : `found in the run of ${entry.controller} for ${entry.key}`
+  }
+  if (entry?.type !== "change") return "a change or a run that is not in memory any more"
   const { change, key, kind, paths } = entry
   return paths.length === 0 ? `${kind} ${key} ${change}` : `${kind} ${key} ${change}: ${paths.join(", ")}`
 }
