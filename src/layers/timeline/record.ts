@@ -17,7 +17,7 @@ import { changedPaths } from "../../streams/store/changedPaths.ts"
 import { CurrentRun } from "../controller/currentRun.ts"
 import type { Going, Timeline } from "../Timeline.ts"
 import type { Request, Response } from "../Transport.ts"
-import type { Outcome } from "./entries.ts"
+import type { ChangeEntry, Outcome } from "./entries.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import type { Delta } from "../../streams/store/Store.ts"
 import { Ring } from "./Ring.ts"
@@ -39,7 +39,8 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
         if (delta._tag === "Created" ? delta.initial : delta._tag === "Updated" && delta.previous === delta.object) {
           return undefined
         }
-        const known = recorded(ring, Resource.qualifiedName(resource), delta.object)
+        const change = changes[delta._tag]
+        const known = recorded(ring, Resource.qualifiedName(resource), change, delta.object)
         if (known !== undefined) return (marked[entryOf] = known)
         const { id } = add({
           type: "change",
@@ -48,7 +49,7 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
           resource: Resource.qualifiedName(resource),
           kind: resource.kind,
           key: Key.of(delta.object),
-          change: delta._tag === "Created" ? "created" : delta._tag === "Deleted" ? "deleted" : "modified",
+          change,
           resourceVersion: delta.object.metadata.resourceVersion ?? "",
           paths: delta._tag === "Updated" ? changedPaths(delta.previous, delta.object) : []
         })
@@ -90,7 +91,7 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
           })
           return Effect.void
         }),
-      of: (asked) => ({ entries: View.of(ring, asked), truncated: ring.hasDropped }),
+      of: (asked) => ({ entries: View.of(ring, asked), truncated: ring.first > 0 }),
       bytesUnsafe: () => ring.size
     }
     const write = (
@@ -133,14 +134,22 @@ interface Marked {
 
 const entryOf = Symbol("entry of the timeline")
 
+const changes = { Created: "created", Updated: "modified", Deleted: "deleted" } as const
+
 /** A kind that is watched whole and as metadata has two deltas for a change, soon after each other. So many entries are compared. */
 const lookBack = 100
 
-const recorded = (ring: Ring<View.Kept>, resource: string, { metadata }: KubeObject): number | undefined => {
+const recorded = (
+  ring: Ring<View.Kept>,
+  resource: string,
+  change: ChangeEntry["change"],
+  { metadata }: KubeObject
+): number | undefined => {
   for (let id = ring.next - 1; id >= ring.next - lookBack; id--) {
     const entry = ring.get(id)
     if (entry === undefined) return undefined
-    if (entry.type !== "change" || entry.resourceVersion !== metadata.resourceVersion) continue
+    if (entry.type !== "change" || entry.resourceVersion !== metadata.resourceVersion || entry.change !== change)
+      continue
     if (entry.resource === resource && entry.key === Key.make(metadata.namespace, metadata.name)) return id
   }
   return undefined

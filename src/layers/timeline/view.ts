@@ -10,7 +10,10 @@ export interface KeptEvent extends Omit<EventEntry, "resource"> {
 export type Kept = ChangeEntry | Going | WriteEntry | KeptEvent
 
 /** What a view needs of the ring. */
-export interface Entries extends Iterable<Kept> {
+export interface Entries {
+  /** The ids from `first` to the one before `next` are kept. */
+  readonly first: number
+  readonly next: number
   readonly get: (id: number) => Kept | undefined
 }
 
@@ -22,10 +25,12 @@ export const of = (entries: Entries, asked: Asked): ReadonlyArray<Entry> => {
   const chosen = new Set<number>()
   /** What caused an entry about the object; its other effects are about other objects. */
   const context = new Set<number>()
-  for (const entry of entries) {
+  for (let id = entries.first; id < entries.next; id++) {
+    const entry = entries.get(id)
+    if (entry === undefined) continue
     const isAbout = entry.key === asked.key && resourceOf(entry, asked) === asked.resource
-    if (!isAbout && !causesOf(entry).some((cause) => chosen.has(cause))) continue
-    chosen.add(entry.id)
+    if (!isAbout && !isCausedBy(entry, chosen)) continue
+    chosen.add(id)
     if (isAbout) for (const cause of causesOf(entry)) context.add(cause)
   }
   return Array.from(new Set([...chosen, ...context]))
@@ -37,6 +42,13 @@ export const of = (entries: Entries, asked: Asked): ReadonlyArray<Entry> => {
 
 const resourceOf = (entry: Kept, asked: Asked): string | undefined =>
   entry.type === "event" ? asked.resourceOf(entry.about.group, entry.about.kind) : entry.resource
+
+/** Makes nothing, because it is called for every entry that is kept. */
+const isCausedBy = (entry: Kept, chosen: ReadonlySet<number>): boolean => {
+  if (entry.type === "change" || chosen.size === 0) return false
+  for (const cause of entry.causes) if (typeof cause === "number" && chosen.has(cause)) return true
+  return false
+}
 
 const causesOf = (entry: Kept): ReadonlyArray<number> => {
   if (entry.type === "change") return none
