@@ -9,11 +9,14 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Access from "../kube/Access.ts"
 import * as ApiError from "../kube/ApiError.ts"
+import * as Key from "../kube/Key.ts"
 import type { KubeObject } from "../kube/Meta.ts"
 import * as Resource from "../kube/Resource.ts"
 import { Cache } from "../layers/Cache.ts"
 import type { Descriptor } from "../layers/Controller.ts"
 import { Defaults } from "../layers/controller/defaults.ts"
+import * as CausedQueue from "../layers/controller/causedQueue.ts"
+import { CurrentRun } from "../layers/controller/currentRun.ts"
 import * as Log from "../layers/controller/log.ts"
 import { registerStallCheck } from "../layers/controller/loop.ts"
 import { Discovery } from "../layers/Discovery.ts"
@@ -23,6 +26,8 @@ import { type EventSink, Recorder } from "../layers/Recorder.ts"
 import * as Shutdown from "../layers/Shutdown.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import * as Setting from "../layers/Setting.ts"
+import { Timeline } from "../layers/Timeline.ts"
+import { because, type Cause } from "../streams/reconcile/cause.ts"
 import type { Delta } from "../streams/store/Store.ts"
 import * as KeyedQueue from "../streams/queue/KeyedQueue.ts"
 import * as TokenBucket from "../streams/queue/tokenBucket.ts"
@@ -94,10 +99,14 @@ const layer = (options: Options) =>
       // Both queues and their workers are one controller in the loop metrics.
       const metrics = yield* LoopMetrics.of(name)
       const counted = { toDelete: metrics.queue(queueNames.toDelete), toOrphan: metrics.queue(queueNames.toOrphan) }
-      const queues = {
-        toDelete: yield* queue(queueNames.toDelete, counted.toDelete),
-        toOrphan: yield* queue(queueNames.toOrphan, counted.toOrphan)
+      const timeline = yield* Timeline
+      const caused = {
+        toDelete: CausedQueue.make(yield* queue(queueNames.toDelete, counted.toDelete), undefined, timeline),
+        toOrphan: CausedQueue.make(yield* queue(queueNames.toOrphan, counted.toOrphan), undefined, timeline)
       }
+      const queues = { toDelete: caused.toDelete.queue, toOrphan: caused.toOrphan.queue }
+      /** The kinds that are watched or were, by their names in references. */
+      const resources = new Map<string, Resource.Any>()
       yield* registerStallCheck(name, metrics, undefined)
       const graphBuilder = yield* makeGraphBuilder(queues)
       yield* (yield* Inspection).pages.show({
@@ -111,14 +120,27 @@ const layer = (options: Options) =>
           cache: yield* Cache,
           discovery: yield* Discovery,
           wanted,
-          listener:
-            ({ resource }) =>
-            (deltas) =>
-              graphBuilder.processEvents(deltas.map(eventOf(resource))),
+          listener: ({ resource }) => {
+            const toEvent = eventOf(resource)
+            resources.set(`${Resource.apiVersion(resource)} ${resource.kind}`, resource)
+            return (deltas) => {
+              try {
+                for (const delta of deltas) {
+                  caused.toDelete.begin(resource, delta)
+                  caused.toOrphan.begin(resource, delta)
+                  graphBuilder.processEvent(toEvent(delta))
+                }
+              } finally {
+                caused.toDelete.end()
+                caused.toOrphan.end()
+              }
+            }
+          },
           onStopped: (resource) =>
-            graphBuilder.processEvents([
-              { _tag: "Unwatched", apiVersion: Resource.apiVersion(resource), kind: resource.kind }
-            ])
+            graphBuilder.processEvent(
+              { _tag: "Unwatched", apiVersion: Resource.apiVersion(resource), kind: resource.kind },
+              because(`${resource.kind} is not watched any more`)
+            )
         })
       )
       const drain = yield* Shutdown.enlist({
@@ -129,7 +151,9 @@ const layer = (options: Options) =>
       })
       const work = yield* workers(queues, graphBuilder, {
         concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
-        counted
+        counted,
+        timeline,
+        resourceOf: ({ apiVersion, kind }) => resources.get(`${apiVersion} ${kind}`)
       })
       yield* (yield* Supervisor).fork(
         name,
@@ -186,22 +210,25 @@ const makeGraphBuilder = Effect.fnUntraced(function* (queues: Queues) {
   /** Until the first sync: owners that references name and no informer has observed yet. Most of them are observed by its end. */
   let unseen: Set<Identity.Uid> | undefined = new Set()
 
-  const processEvents = (graphEvents: ReadonlyArray<Graph.Event>): void => {
-    const found = graph.apply(graphEvents)
+  const processEvent = (event: Graph.Event, cause?: Cause): void => {
+    const found = graph.apply([event])
     for (const identity of found.absent) absentOwners.add(identity)
-    queues.toDelete.addAllUnsafe(found.toDelete)
-    queues.toOrphan.addAllUnsafe(found.toOrphan)
-    if (unseen === undefined) queues.toDelete.addAllUnsafe(found.toVerify)
-    else for (const uid of found.toVerify) unseen.add(uid)
+    // Most changes add no key, and then need no cause.
+    if (found.toDelete.size > 0) queues.toDelete.addAllUnsafe(found.toDelete, 0, cause)
+    if (found.toOrphan.size > 0) queues.toOrphan.addAllUnsafe(found.toOrphan, 0, cause)
+    if (unseen !== undefined) for (const uid of found.toVerify) unseen.add(uid)
+    else if (found.toVerify.size > 0) queues.toDelete.addAllUnsafe(found.toVerify, 0, cause)
     for (const one of found.misplaced) run(reportMisplaced(events, one))
   }
 
   const begin = Effect.sync(() => {
-    for (const uid of unseen ?? []) if (graph.get(uid)?.observed === false) queues.toDelete.addUnsafe(uid)
+    for (const uid of unseen ?? []) if (graph.get(uid)?.observed === false) queues.toDelete.addUnsafe(uid, 0, named)
     unseen = undefined
   })
-  return { graph, absentOwners, processEvents, begin }
+  return { graph, absentOwners, processEvent, begin }
 })
+
+const named = because("a dependent of the first lists names it, and no list has it")
 
 const reportMisplaced = (events: EventSink, { dependent, reference }: Graph.Misplaced) => {
   const { apiVersion, kind, name, namespace, uid } = dependent
@@ -234,12 +261,15 @@ interface Working {
   /** Per queue. */
   readonly concurrency: number
   readonly counted: Readonly<Record<keyof Queues, LoopMetrics.QueueMetrics>>
+  readonly timeline: Timeline | undefined
+  /** Undefined for a kind that was never watched. */
+  readonly resourceOf: (identity: Identity.Identity) => Resource.Any | undefined
 }
 
 const workers = Effect.fnUntraced(function* (
   queues: Queues,
   graphBuilder: GraphBuilder,
-  { concurrency, counted }: Working
+  { concurrency, counted, resourceOf, timeline }: Working
 ) {
   const { absentOwners, graph } = graphBuilder
   const objects = Objects.make(yield* KubeClient, yield* Discovery)
@@ -247,11 +277,15 @@ const workers = Effect.fnUntraced(function* (
     graph,
     absentOwners,
     objects,
-    processEvent: (event) => graphBuilder.processEvents([event]),
+    processEvent: (event) => graphBuilder.processEvent(event),
     examine: (uids) => queues.toDelete.addAllUnsafe(uids)
   })
   const orphan = AttemptToOrphan.attempt({ graph, objects })
-  const observe = yield* observer
+  // One for each queue: a key may be in both.
+  const logs = {
+    toDelete: yield* Log.make(undefined, timeline, name),
+    toOrphan: yield* Log.make(undefined, timeline, name)
+  }
   const { recoversDefects } = yield* Defaults
 
   const work = (from: keyof Queues, attempt: (node: Graph.Node) => Effect.Effect<void, CollectError["cause"]>) =>
@@ -260,12 +294,17 @@ const workers = Effect.fnUntraced(function* (
       metrics: counted[from],
       recoverDefects: recoversDefects,
       timeout: "none",
-      observe,
-      reconcile: (uid) => {
+      observe: (event: Reconcile.RunEvent<Identity.Uid, CollectError>) => logs[from].observe(event, isLogged(event)),
+      reconcile: (uid, causes) => {
         const node = graph.get(uid)
         if (node === undefined) return Effect.void
         const { identity } = node
-        return Effect.mapError(attempt(node), (cause) => new CollectError({ identity, cause }))
+        const about = { resource: resourceOf(identity), key: Key.make(identity.namespace, identity.name) }
+        return Effect.provideService(
+          Effect.mapError(attempt(node), (cause) => new CollectError({ identity, cause })),
+          CurrentRun,
+          logs[from].begin(uid, causes, about)
+        )
       }
     })
 
@@ -282,9 +321,8 @@ const workers = Effect.fnUntraced(function* (
 })
 
 /** Failures that another actor resolves are logged once or not at all, all others as in any controller. */
-const observer = Effect.map(Log.observer, (log) => (event: Reconcile.RunEvent<Identity.Uid, CollectError>) => {
-  if (event._tag !== "Failed" || !isWaiting(event.error.cause, event.attempt)) log(event)
-})
+const isLogged = (event: Reconcile.RunEvent<Identity.Uid, CollectError>): boolean =>
+  event._tag !== "Failed" || !isWaiting(event.error.cause, event.attempt)
 
 const isWaiting = (cause: CollectError["cause"], attempt: number): boolean => {
   switch (cause._tag) {

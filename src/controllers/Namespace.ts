@@ -17,6 +17,7 @@ import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import * as Setting from "../layers/Setting.ts"
 import * as Codecs from "../layers/setting/codecs.ts"
+import { because, type Cause } from "../streams/reconcile/cause.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as Content from "./namespace/content.ts"
 import * as Status from "./namespace/status.ts"
@@ -56,10 +57,12 @@ export const make = (options: Options = {}) =>
     backoff: { max: "1 minute" },
     body: Effect.fnUntraced(function* ({ cache, client, queue, store }) {
       const content = { client: yield* KubeClient, discovery: yield* Discovery }
-      const enqueue = (namespace: Namespace): void => {
-        if (isDeleted(namespace)) queue.addWithUnsafe(namespace.metadata.name, { after: delay })
+      const enqueue = (namespace: Namespace, cause?: Cause): void => {
+        if (isDeleted(namespace)) queue.addWithUnsafe(namespace.metadata.name, { after: delay, cause })
       }
-      const resync = Effect.sync(() => store(Namespace).list().forEach(enqueue))
+      const resync = Effect.sync(() => {
+        for (const namespace of store(Namespace).list()) enqueue(namespace, because("resync of all namespaces"))
+      })
       yield* Effect.forkScoped(
         Effect.schedule(resync, Schedule.spaced(Setting.orDefault(options.resyncPeriod, settings.resyncPeriod)))
       )

@@ -9,6 +9,7 @@ import { Node, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Setting from "../layers/Setting.ts"
 import * as Codecs from "../layers/setting/codecs.ts"
+import { because } from "../streams/reconcile/cause.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type * as Trigger from "../streams/store/trigger.ts"
 import * as Deps from "./nodelifecycle/deps.ts"
@@ -94,7 +95,7 @@ export const make = (options: Options = {}) =>
         const taintNoExecute = NoExecute.taintNoExecute(deps, state)
         const reconcileNode = NoSchedule.node(deps)
         const reconcilePod = NoSchedule.pod(deps, state)
-        deps.queue.addUnsafe(monitorKey)
+        deps.queue.addUnsafe(monitorKey, 0, because("the controller started"))
         return {
           sources: [Controller.watch(Node, onNode), Controller.watch(Pod, onPod(state), { indexes: [Nodes.byNode] })],
           reconcile: ({ key, namespace }) => {

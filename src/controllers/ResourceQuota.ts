@@ -58,12 +58,12 @@ export const make = (options: Options = {}) =>
     concurrency: 2 * Setting.orDefault(options.concurrency, settings.concurrency),
     // A sync waits until the cache holds its last write.
     readYourWritesLimit: "5 minutes",
-    body: Effect.fnUntraced(function* ({ client, queue, store }) {
+    body: Effect.fnUntraced(function* ({ causes, client, queue, store }) {
       const clock = yield* Clock.Clock
       const now = () => clock.currentTimeMillisUnsafe()
       const quotas = store(ResourceQuota)
       const state = State.make()
-      const triggers = Triggers.make({ quotas, queue, now }, state)
+      const triggers = Triggers.make({ quotas, queue, causes, now }, state)
       const monitors = yield* Monitors.make({
         cache: yield* Cache,
         discovery: yield* Discovery,

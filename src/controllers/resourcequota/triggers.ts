@@ -12,6 +12,7 @@ import type { ResourceQuota } from "../../kube/resources.ts"
 import type { Delta } from "../../streams/store/Store.ts"
 import * as KeyedQueue from "../../streams/queue/KeyedQueue.ts"
 import type * as Store from "../../streams/store/Store.ts"
+import { because, type Cause } from "../../streams/reconcile/cause.ts"
 import type { Trigger } from "../../streams/store/trigger.ts"
 import * as State from "./state.ts"
 import type { Affected } from "./ledger.ts"
@@ -21,6 +22,11 @@ import * as Plan from "./plan.ts"
 export interface Deps {
   readonly quotas: Store.Readable<ResourceQuota>
   readonly queue: Pick<KeyedQueue.KeyedQueue, "addUnsafe" | "addWithUnsafe">
+  /** Around the handling of a change of a counted object. */
+  readonly causes: {
+    readonly begin: (resource: Resource.Any, delta: Delta<KubeObject>) => void
+    readonly end: () => void
+  }
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -51,19 +57,20 @@ export const chargeDelay = 1000
 
 const none: ReadonlyArray<Key.Key> = []
 
-export const make = ({ now, queue, quotas }: Deps, state: State.State): Triggers => {
-  const enqueue = (key: Key.Key, priority = 0): void => {
+export const make = ({ causes, now, queue, quotas }: Deps, state: State.State): Triggers => {
+  const enqueue = (key: Key.Key, priority = 0, cause?: Cause): void => {
     state.freeing.add(key)
-    if (state.hasBegun) queue.addUnsafe(key, priority)
+    if (state.hasBegun) queue.addUnsafe(key, priority, cause)
   }
-  const enqueueLater = (key: Key.Key): void => {
-    if (state.hasBegun) queue.addWithUnsafe(key, { after: chargeDelay })
+  const enqueueLater = (key: Key.Key, cause?: Cause): void => {
+    if (state.hasBegun) queue.addWithUnsafe(key, { after: chargeDelay, cause })
   }
-  const enqueueQuota = (quota: ResourceQuota): void => enqueue(Key.of(quota), Plan.isIncomplete(quota) ? urgent : 0)
+  const enqueueQuota = (quota: ResourceQuota, cause?: Cause): void =>
+    enqueue(Key.of(quota), Plan.isIncomplete(quota) ? urgent : 0, cause)
 
-  const enqueueAffected = ({ less, more }: Affected): void => {
-    for (const key of less) enqueue(key)
-    for (const key of more) enqueueLater(key)
+  const enqueueAffected = ({ less, more }: Affected, cause?: Cause): void => {
+    for (const key of less) enqueue(key, 0, cause)
+    for (const key of more) enqueueLater(key, cause)
   }
   /** Pods past their deletion grace period stop counting without an event. */
   const enqueueAtExpiry = (namespace: string, keys: ReadonlyArray<Key.Key>): void => {
@@ -87,8 +94,8 @@ export const make = ({ now, queue, quotas }: Deps, state: State.State): Triggers
   }
 
   /** A DeviceClass has another extended resource. */
-  const reclassify = (): void => {
-    for (const ledger of state.ledgers.values()) enqueueAffected(ledger.reclassify())
+  const reclassify = (cause?: Cause): void => {
+    for (const ledger of state.ledgers.values()) enqueueAffected(ledger.reclassify(), cause)
   }
 
   return {
@@ -104,25 +111,44 @@ export const make = ({ now, queue, quotas }: Deps, state: State.State): Triggers
     },
     watch: (resource, objects) => {
       state.watched(resource, objects)
-      if (isDeviceClass(resource)) return (deltas) => (deltas.some(isReclassified) ? reclassify() : undefined)
+      if (isDeviceClass(resource)) {
+        return (deltas) => {
+          const delta = deltas.find(isReclassified)
+          if (delta === undefined) return
+          try {
+            causes.begin(resource, delta)
+            reclassify()
+          } finally {
+            causes.end()
+          }
+        }
+      }
       return (deltas) => {
-        for (const delta of deltas) onObject(resource, delta)
+        try {
+          for (const delta of deltas) {
+            causes.begin(resource, delta)
+            onObject(resource, delta)
+          }
+        } finally {
+          causes.end()
+        }
       }
     },
     onSynced: (resource) => {
-      for (const ledger of state.ledgers.values()) for (const key of ledger.interested(resource)) enqueue(key)
+      for (const ledger of state.ledgers.values())
+        for (const key of ledger.interested(resource)) enqueue(key, 0, because(`all ${resource.plural} are known`))
     },
     onStopped: (resource) => {
       state.unwatched(resource)
-      if (isDeviceClass(resource)) reclassify()
+      if (isDeviceClass(resource)) reclassify(because(`${resource.plural} are not watched any more`))
     },
     begin: () => {
       state.hasBegun = true
-      for (const quota of quotas.list()) enqueueQuota(quota)
+      for (const quota of quotas.list()) enqueueQuota(quota, because("all counted objects are known"))
     },
     recountAll: () => {
       for (const namespace of state.ledgers.keys()) state.stale.add(namespace)
-      for (const key of quotas.keys()) enqueue(key, KeyedQueue.LOW)
+      for (const key of quotas.keys()) enqueue(key, KeyedQueue.LOW, because("recount of all quotas"))
     },
     enqueue: (key) => enqueue(key)
   }

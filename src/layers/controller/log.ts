@@ -8,6 +8,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as ApiError from "../../kube/ApiError.ts"
+import type * as Key from "../../kube/Key.ts"
 import type * as Resource from "../../kube/Resource.ts"
 import type { Causes } from "../../streams/reconcile/cause.ts"
 import type { RunEvent } from "../../streams/reconcile/Reconcile.ts"
@@ -15,9 +16,15 @@ import type { Timeline } from "../Timeline.ts"
 import * as CurrentRun from "./currentRun.ts"
 
 export interface Log {
-  /** Begins the run of a key. What the run logs, and the line about its end, have the same id. */
-  readonly begin: (key: string, causes: Causes | undefined) => CurrentRun.Run
-  readonly observe: <E>(event: RunEvent<string, E>) => void
+  /** Begins the run of a key. What the run logs, and the line about its end, have the same id. `about`: the object, if the key does not name it. */
+  readonly begin: (key: string, causes: Causes | undefined, about?: About) => CurrentRun.Run
+  /** `isLogged`: false for an end that is expected, and only recorded. */
+  readonly observe: <E>(event: RunEvent<string, E>, isLogged?: boolean) => void
+}
+
+interface About {
+  readonly resource: Resource.Any | undefined
+  readonly key: Key.Key
 }
 
 /** Turns the loop's synchronous reports into log lines with the annotations and loggers of the caller. */
@@ -28,19 +35,21 @@ export const make = (kind: Resource.Any | undefined, timeline?: Timeline, contro
       /** The runs in flight: at most one for each worker. */
       const runs = new Map<string, CurrentRun.Run>()
       return {
-        begin: (key, causes) => {
-          const entry = timeline?.begin(controller, kind, key, causes)
-          const run = new CurrentRun.Run(key, random, kind, causes, entry)
+        begin: (key, causes, about) => {
+          const of = about === undefined ? kind : about.resource
+          const named = about === undefined ? key : about.key
+          const entry = timeline?.begin(controller, of, named, causes)
+          const run = new CurrentRun.Run(named, random, of, causes, entry)
           runs.set(key, run)
           return run
         },
-        observe: (event) => {
+        observe: (event, isLogged = true) => {
           if (event._tag === "Started") return
           const known = runs.get(event.key)
           runs.delete(event.key)
           if (known?.entry !== undefined) timeline?.end(known.entry, event)
           const line = lineOf(event)
-          if (line === undefined) return
+          if (line === undefined || !isLogged) return
           // A key can fail without a run: then the line has only the key.
           const run = known ?? new CurrentRun.Run(event.key, random, kind)
           say(Effect.provideService(line, CurrentRun.CurrentRun, run))
@@ -48,9 +57,6 @@ export const make = (kind: Resource.Any | undefined, timeline?: Timeline, contro
       }
     })
   )
-
-/** For a loop whose keys name no object. */
-export const observer: Effect.Effect<Log["observe"]> = Effect.map(make(undefined), ({ observe }) => observe)
 
 type Ended<E> = Exclude<RunEvent<string, E>, { readonly _tag: "Started" }>
 

@@ -19,6 +19,7 @@ import * as KeyedQueue from "../../streams/queue/KeyedQueue.ts"
 import * as LoopMetrics from "../../streams/reconcile/loopMetrics.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
 import type { Predicate } from "../../streams/store/predicate.ts"
+import * as RunCause from "../../streams/reconcile/cause.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import type * as TokenBucket from "../../streams/queue/tokenBucket.ts"
 import * as Trace from "../../streams/reconcile/trace.ts"
@@ -166,7 +167,8 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const body = yield* options.body({
         ...context,
         store: ReconcileContext.stores<A>(informers),
-        queue: caused.queue
+        queue: caused.queue,
+        causes: caused
       })
       const { watchSources, reconcile, sources } = body
       onHeld = body.onHeld
@@ -225,8 +227,10 @@ const pour = <E, R>(source: Stream.Stream<Key.Key, E, R>, queue: KeyedQueue.Keye
       Effect.annotateLogs(Effect.logWarning("A source of keys failed and is started again"), ApiError.facts(error))
     ),
     Stream.retry(Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("30 seconds")])),
-    Stream.runForEach((key) => Effect.sync(() => queue.addUnsafe(key)))
+    Stream.runForEach((key) => Effect.sync(() => queue.addUnsafe(key, 0, fromSource)))
   )
+
+const fromSource = RunCause.because("a key from a source of the controller")
 
 const requestOf = (key: Key.Key): ReconcileContext.Request => {
   const { namespace, name } = Key.parse(key)

@@ -48,6 +48,7 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
       const metrics = yield* LoopMetrics.of(options.name)
       const { recoversDefects } = yield* Defaults
       const guarded = options.run(context).pipe(
+        Effect.annotateLogs({ reason: "schedule" }),
         Effect.catchCause((cause) => {
           metrics.fails(Cause.hasDies(cause) ? "panics" : "error", undefined, cause)
           if (recoversDefects === false && Cause.hasDies(cause)) return Effect.failCause(cause)

@@ -12,6 +12,7 @@ import type * as Patch from "../../kube/Patch.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type * as Selector from "../../kube/Selector.ts"
 import type * as Status from "../../kube/Status.ts"
+import type { CausedQueue } from "./causedQueue.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type * as Store from "../../streams/store/Store.ts"
 import type { Cache, Informer } from "../Cache.ts"
@@ -155,6 +156,8 @@ export interface BodyContext<A> extends ReconcileContext<A> {
   ) => Store.Readable<Resource.Object<R>>
   /** For keys to reconcile later; all other keys come from the sources. */
   readonly queue: Pick<KeyedQueue, "addUnsafe" | "addWithUnsafe">
+  /** Around the handling of a change that comes from no source of the controller: keys added meanwhile have it as their cause. */
+  readonly causes: Pick<CausedQueue, "begin" | "end">
 }
 
 /** Called with every object that a write returned, before the caller of the write goes on. */

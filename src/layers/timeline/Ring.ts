@@ -24,9 +24,9 @@ export class Ring<A> {
     return this.total
   }
 
-  /** Whether values have been dropped. */
-  get hasDropped(): boolean {
-    return this.base + this.head > 0
+  /** The id of the oldest value that is kept; all before it have been dropped. */
+  get first(): number {
+    return this.base + this.head
   }
 
   /** A value that exceeds the limit alone is dropped at once. */
@@ -48,11 +48,6 @@ export class Ring<A> {
 
   get(id: number): A | undefined {
     return this.values[id - this.base]
-  }
-
-  /** Oldest first. */
-  *[Symbol.iterator](): Generator<A> {
-    for (let i = this.head; i < this.values.length; i++) yield this.values[i] as A
   }
 
   private drop(): void {

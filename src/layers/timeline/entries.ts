@@ -28,7 +28,7 @@ export interface ReconcileEntry {
   /** The kind of the object that the key names; undefined if it names none. */
   readonly resource: string | undefined
   readonly key: string
-  /** For each reason the change, or for a retry the failed run. Null where that is no entry of this timeline. */
+  /** For each reason the change, or the run that failed or has asked for it. Null where that is no entry of this timeline. */
   readonly causes: ReadonlyArray<number | null>
   /** `Pod default/web-1 modified: status.conditions`, `retry 1 after 409 Conflict`. */
   readonly reasons: ReadonlyArray<string>

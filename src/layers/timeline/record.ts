@@ -17,7 +17,7 @@ import { changedPaths } from "../../streams/store/changedPaths.ts"
 import { CurrentRun } from "../controller/currentRun.ts"
 import type { Going, Timeline } from "../Timeline.ts"
 import type { Request, Response } from "../Transport.ts"
-import type { Outcome } from "./entries.ts"
+import type { ChangeEntry, Outcome } from "./entries.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import type { Delta } from "../../streams/store/Store.ts"
 import { Ring } from "./Ring.ts"
@@ -39,6 +39,9 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
         if (delta._tag === "Created" ? delta.initial : delta._tag === "Updated" && delta.previous === delta.object) {
           return undefined
         }
+        const change = changes[delta._tag]
+        const known = recorded(ring, Resource.qualifiedName(resource), change, delta.object)
+        if (known !== undefined) return (marked[entryOf] = known)
         const { id } = add({
           type: "change",
           id: ring.next,
@@ -46,7 +49,7 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
           resource: Resource.qualifiedName(resource),
           kind: resource.kind,
           key: Key.of(delta.object),
-          change: delta._tag === "Created" ? "created" : delta._tag === "Deleted" ? "deleted" : "modified",
+          change,
           resourceVersion: delta.object.metadata.resourceVersion ?? "",
           paths: delta._tag === "Updated" ? changedPaths(delta.previous, delta.object) : []
         })
@@ -127,7 +130,7 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
 
 const causesOf = (causes: RunCause.Causes | undefined): Going["causes"] => {
   const kept = RunCause.list(causes).map((cause) => {
-    if (cause._tag === "Change" && cause.entry !== undefined) return cause.entry
+    if ("entry" in cause && cause.entry !== undefined) return cause.entry
     const text = RunCause.describe(cause)
     return cause._tag === "Retry" ? { retry: text } : text
   })
@@ -140,6 +143,27 @@ interface Marked {
 }
 
 const entryOf = Symbol("entry of the timeline")
+
+const changes = { Created: "created", Updated: "modified", Deleted: "deleted" } as const
+
+/** A kind that is watched whole and as metadata has two deltas for a change, soon after each other. So many entries are compared. */
+const lookBack = 100
+
+const recorded = (
+  ring: Ring<View.Kept>,
+  resource: string,
+  change: ChangeEntry["change"],
+  { metadata }: KubeObject
+): number | undefined => {
+  for (let id = ring.next - 1; id >= ring.next - lookBack; id--) {
+    const entry = ring.get(id)
+    if (entry === undefined) return undefined
+    if (entry.type !== "change" || entry.resourceVersion !== metadata.resourceVersion || entry.change !== change)
+      continue
+    if (entry.resource === resource && entry.key === Key.make(metadata.namespace, metadata.name)) return id
+  }
+  return undefined
+}
 
 /** Reads are many and change nothing; events have entries of their own, and leases belong to no object. */
 const isRecorded = ({ context, method }: Request): boolean =>

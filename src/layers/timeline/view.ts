@@ -10,8 +10,10 @@ export interface KeptEvent extends Omit<EventEntry, "resource"> {
 export type Kept = ChangeEntry | Going | WriteEntry | KeptEvent
 
 /** What a view needs of the ring. */
-export interface Entries extends Iterable<Kept> {
-  readonly hasDropped: boolean
+export interface Entries {
+  /** The ids from `first` to the one before `next` are kept. */
+  readonly first: number
+  readonly next: number
   readonly get: (id: number) => Kept | undefined
 }
 
@@ -23,10 +25,12 @@ export const of = (entries: Entries, asked: Asked): OfObject => {
   const chosen = new Set<number>()
   /** What caused an entry about the object; its other effects are about other objects. */
   const context = new Set<number>()
-  for (const entry of entries) {
+  for (let id = entries.first; id < entries.next; id++) {
+    const entry = entries.get(id)
+    if (entry === undefined) continue
     const isAbout = entry.key === asked.key && resourceOf(entry, asked) === asked.resource
-    if (!isAbout && !causesOf(entry).some((cause) => chosen.has(cause))) continue
-    chosen.add(entry.id)
+    if (!isAbout && !isCausedBy(entry, chosen)) continue
+    chosen.add(id)
     if (isAbout) for (const cause of causesOf(entry)) context.add(cause)
   }
   const all = Array.from(new Set([...chosen, ...context]))
@@ -41,11 +45,18 @@ export const of = (entries: Entries, asked: Asked): OfObject => {
     runs.set(id, entry.id)
     return show(entries, entry, asked, before)
   })
-  return { entries: shown, truncated: entries.hasDropped || shown.length < all.length }
+  return { entries: shown, truncated: entries.first > 0 || shown.length < all.length }
 }
 
 const resourceOf = (entry: Kept, asked: Asked): string | undefined =>
   entry.type === "event" ? asked.resourceOf(entry.about.group, entry.about.kind) : entry.resource
+
+/** Makes nothing, because it is called for every entry that is kept. */
+const isCausedBy = (entry: Kept, chosen: ReadonlySet<number>): boolean => {
+  if (entry.type === "change" || chosen.size === 0) return false
+  for (const cause of entry.causes) if (typeof cause === "number" && chosen.has(cause)) return true
+  return false
+}
 
 const causesOf = (entry: Kept): ReadonlyArray<number> => {
   if (entry.type === "change") return none
@@ -66,13 +77,15 @@ const show = (entries: Entries, entry: Kept, asked: Asked, before: number | unde
     }
     case "reconcile": {
       const { attempt, due, error, ...rest } = entry
-      const changes = causesOf(entry).flatMap((id) => entries.get(id) ?? [])
+      const changes = causesOf(entry)
+        .flatMap((id) => entries.get(id) ?? [])
+        .filter(({ type }) => type === "change")
       return {
         ...rest,
         causes: entry.causes.map((cause) =>
           typeof cause === "number" ? cause : typeof cause === "string" ? null : (before ?? null)
         ),
-        reasons: entry.causes.map((cause) => reasonOf(entries, cause)),
+        reasons: entry.causes.map((cause) => reasonOf(entries, entry, cause)),
         waited: Math.max(0, ...changes.map(({ at }) => entry.at - at)),
         ...(error === undefined ? {} : { error }),
         ...(attempt === undefined ? {} : { attempt }),
@@ -82,11 +95,16 @@ const show = (entries: Entries, entry: Kept, asked: Asked, before: number | unde
   }
 }
 
-const reasonOf = (entries: Entries, cause: Going["causes"][number]): string => {
+const reasonOf = (entries: Entries, run: Going, cause: Going["causes"][number]): string => {
   if (typeof cause === "string") return cause
   if (typeof cause === "object") return cause.retry
   const entry = entries.get(cause)
-  if (entry?.type !== "change") return "a change that is not in memory any more"
+  if (entry?.type === "reconcile") {
+    return entry.key === run.key
+      ? "the run before asked for it"
+      : `found in the run of ${entry.controller} for ${entry.key}`
+  }
+  if (entry?.type !== "change") return "a change or a run that is not in memory any more"
   const { change, key, kind, paths } = entry
   return paths.length === 0 ? `${kind} ${key} ${change}` : `${kind} ${key} ${change}: ${paths.join(", ")}`
 }

@@ -90,8 +90,7 @@ const groupOf = ({
     took: Math.round(took * 10) / 10,
     isRenewed
   })),
-  lastError:
-    lastError === undefined ? null : { message: clean(oneLine(lastError.message)), at: Math.round(lastError.at) },
+  lastError: lastError === undefined ? null : { message: oneLine(lastError.message), at: Math.round(lastError.at) },
   controllers
 })
 
@@ -156,7 +155,7 @@ const keysOf = ({ queues, running }: LoopSnapshot, at: number): ReadonlyArray<Pr
       key,
       due: instant(at + dueIn),
       failures,
-      ...(after === undefined ? {} : { error: clean(after) })
+      ...(after === undefined ? {} : { error: oneLine(after) })
     }))
   )
 ]

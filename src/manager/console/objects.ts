@@ -2,18 +2,15 @@
  * An object of the cache as the console shows it: its timeline, when controllers reconcile it next, its owners and its dependants. Of objects, only
  * names and a word about their state are shown: no data, no specs, no annotations. Pure.
  */
-import * as Key from "../../kube/Key.ts"
-import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"
+import type { KubeObject } from "../../kube/Meta.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type { Held } from "../../layers/Inspection.ts"
 import type { Timeline } from "../../layers/Timeline.ts"
 import type { Entry } from "../../layers/timeline/entries.ts"
 import { clean } from "../logs/secrets.ts"
-import { podOf, short } from "./cluster.ts"
+import { podOf } from "./cluster.ts"
 import type * as Protocol from "./protocol.ts"
-
-/** The most dependants and owners, and the most objects that are looked at for dependants. */
-const limits = { related: 200, owners: 20, looks: 200_000 }
+import * as Relations from "./relations.ts"
 
 export interface Question {
   /** `deployments.apps`. */
@@ -28,7 +25,8 @@ export const view = (
   due: Protocol.ObjectView["due"]
 ): Protocol.ObjectView => {
   const own = held.filter((one) => Resource.qualifiedName(one.resource) === resource)
-  const object = find(own, key)
+  const kind = own[0]?.resource.kind ?? resource
+  const object = Relations.find(own, key)
   const known = timeline?.of({
     resource,
     key,
@@ -39,14 +37,13 @@ export const view = (
   })
   return {
     resource,
-    kind: own[0]?.resource.kind ?? resource,
+    kind,
     key,
     exists: object !== undefined,
     timeline: known?.entries.map(withoutCredentials) ?? [],
     truncated: known?.truncated ?? false,
     due,
-    owners: object === undefined ? [] : ownersOf(held, object),
-    dependants: object === undefined ? [] : dependantsOf(held, object)
+    ...(object === undefined ? Relations.none : Relations.of(held, object, kind, stateOf))
   }
 }
 
@@ -65,57 +62,6 @@ const withoutCredentials = (entry: Entry): Entry => {
     }
   }
 }
-
-/** From the first store that has it; stores with whole objects first. */
-const find = (held: ReadonlyArray<Held>, key: string): KubeObject | undefined =>
-  [...held]
-    .sort((a, b) => Number(a.resource.projection === "metadata") - Number(b.resource.projection === "metadata"))
-    .flatMap(({ store }) => store.get(key) ?? [])[0]
-
-const ownersOf = (held: ReadonlyArray<Held>, { metadata }: KubeObject): ReadonlyArray<Protocol.Related> =>
-  (metadata.ownerReferences ?? []).slice(0, limits.owners).map((reference) => {
-    const own = held.filter(({ resource }) => resource.kind === reference.kind && resource.group === groupOf(reference))
-    const [first] = own
-    if (first === undefined) {
-      return { resource: "", kind: short(reference.kind), key: short(reference.name), state: "not in the cache" }
-    }
-    const key = Key.make(first.resource.scope === "Cluster" ? undefined : metadata.namespace, reference.name)
-    const found = find(own, key)
-    const isOwner = found !== undefined && found.metadata.uid === reference.uid
-    return related(first.resource, key, isOwner ? stateOf(first.resource, found) : "not in the cache")
-  })
-
-const groupOf = ({ apiVersion }: OwnerReference): string => {
-  const slash = apiVersion.indexOf("/")
-  return slash === -1 ? "" : apiVersion.slice(0, slash)
-}
-
-const dependantsOf = (
-  held: ReadonlyArray<Held>,
-  { metadata: { uid } }: KubeObject
-): ReadonlyArray<Protocol.Related> => {
-  if (uid === undefined || uid === "") return []
-  const found = new Map<string, Protocol.Related>()
-  let left = limits.looks
-  for (const { resource, store } of held) {
-    for (const object of store.list()) {
-      if (left-- === 0 || found.size === limits.related) return [...found.values()]
-      if (object.metadata.ownerReferences?.some((reference) => reference.uid === uid) !== true) continue
-      const one = related(resource, Key.of(object), stateOf(resource, object))
-      const id = `${one.resource} ${one.key}`
-      // A store with the metadata only knows nothing of the state.
-      if (!found.has(id) || resource.projection === "object") found.set(id, one)
-    }
-  }
-  return [...found.values()]
-}
-
-const related = (resource: Resource.Any, key: string, state: string): Protocol.Related => ({
-  resource: Resource.qualifiedName(resource),
-  kind: resource.kind,
-  key,
-  state: short(state)
-})
 
 /** Any object, as far as its state is concerned; what a server stores may differ from it. */
 interface Stateful extends KubeObject {

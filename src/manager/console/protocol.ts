@@ -177,8 +177,17 @@ export interface ObjectView {
   readonly truncated: boolean
   /** When controllers will reconcile it next. */
   readonly due: ReadonlyArray<{ readonly controller: string; readonly at: number; readonly failures: number }>
-  readonly owners: ReadonlyArray<Related>
-  readonly dependants: ReadonlyArray<Related>
+  /** Its owners, and theirs. */
+  readonly owners: Relations
+  /** Its dependants, and theirs. An object that is reached in several ways is at the first of them. */
+  readonly dependants: Relations
+}
+
+/** Objects that owner references connect with an object, in one direction. */
+export interface Relations {
+  readonly objects: ReadonlyArray<Related>
+  /** The number of those that are not in `objects`. */
+  readonly more: number
 }
 
 export interface Related {
@@ -188,6 +197,8 @@ export interface Related {
   readonly key: string
   /** `Running`, `3/3 ready`, `not in the cache`. */
   readonly state: string
+  /** Further away in the same direction. */
+  readonly next: Relations
 }
 
 export type TimelineEntry = Entry

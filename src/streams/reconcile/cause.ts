@@ -11,7 +11,7 @@ import type { Delta } from "../store/Store.ts"
 /** The most causes of one run that are kept; of further ones only the number is kept. */
 export const mostCauses = 16
 
-export type Cause = Change | Requeue | Retry | Stopped
+export type Cause = Change | Requeue | Retry | Stopped | Asked
 
 interface Linked {
   /** The span of the cause, with traces only. */
@@ -48,6 +48,16 @@ export interface Stopped extends Linked {
   readonly _tag: "Stopped"
 }
 
+/** The controller itself has added the key, and says why: in a run, on a schedule of its own, or when it started. */
+export interface Asked extends Linked {
+  readonly _tag: "Asked"
+  readonly why: string
+  /** The id of the run that has added the key, in the timeline, if there are both. */
+  readonly entry: number | undefined
+}
+
+export const because = (why: string): Asked => ({ _tag: "Asked", why, entry: undefined, span: undefined })
+
 /** All causes of a run. */
 export interface Causes {
   readonly first: Cause
@@ -70,10 +80,7 @@ export const merge = (causes: Causes | undefined, cause: Cause, isFull = false):
 export const list = (causes: Causes | undefined): ReadonlyArray<Cause> =>
   causes === undefined ? [] : causes.others === undefined ? [causes.first] : [causes.first, ...causes.others]
 
-/**
- * `Pod default/web-1 modified: status.conditions`, `requeueAfter 10000 ms`, `retry 3 after 409 Conflict`. Without a cause the controller itself has
- * added the key.
- */
+/** `Pod default/web-1 modified: status.conditions`, `requeueAfter 10000 ms`, `retry 3 after 409 Conflict`, `resync`. */
 export const describe = (cause: Cause | undefined): string => {
   switch (cause?._tag) {
     case undefined:
@@ -86,6 +93,8 @@ export const describe = (cause: Cause | undefined): string => {
       return `retry ${cause.attempt} after ${cause.after}`
     case "Stopped":
       return "the run before was stopped"
+    case "Asked":
+      return cause.why
   }
 }
 

@@ -39,6 +39,7 @@ const start = () => {
           return 0
         }
       },
+      causes: { begin: () => {}, end: () => {} },
       now: () => 0
     },
     State.make()

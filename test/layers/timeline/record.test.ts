@@ -5,8 +5,11 @@ import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
 import * as Access from "../../../src/kube/Access.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
-import { ConfigMap, Namespace, Secret } from "../../../src/kube/resources.ts"
+import * as Resource from "../../../src/kube/Resource.ts"
+import { ConfigMap, Namespace, Pod, Secret } from "../../../src/kube/resources.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
+import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
+import { Discovery } from "../../../src/layers/Discovery.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Reconcile from "../../../src/streams/reconcile/Reconcile.ts"
 import type { Causes } from "../../../src/streams/reconcile/cause.ts"
@@ -193,7 +196,42 @@ describe("the timeline of an object", () => {
     }).pipe(Effect.scoped, Effect.provide(withTimeline(1 << 20)))
   )
 
+  it.effect("has a change once, whether the kind is watched whole or as metadata", () =>
+    Effect.gen(function* () {
+      const { change } = yield* timeline
+      const delta = (resourceVersion: string) => ({
+        _tag: "Deleted" as const,
+        object: { apiVersion: "v1", kind: "Pod", metadata: { namespace: "default", name: "a", resourceVersion } },
+        stateUnknown: false
+      })
+      const ids = [change(Pod, delta("1")), change(Resource.metadataOnly(Pod), delta("1")), change(Pod, delta("2"))]
+      assert.deepStrictEqual(ids, [0, 0, 1])
+    }).pipe(Effect.provide(withTimeline(1 << 20)))
+  )
+
   it.effect("is not recorded without a timeline", () =>
     Effect.map(Effect.service(Timeline), (one) => assert.isUndefined(one))
+  )
+})
+
+describe("the timeline of an object that the garbage collector deletes", () => {
+  it.effect("has the deletion of its owner as the reason", () =>
+    Effect.gen(function* () {
+      const { of } = yield* timeline
+      const client = yield* KubeClient
+      yield* Cluster.start(GarbageCollector.make())
+      const owner = yield* client.create(ConfigMap, { metadata: { namespace: "default", name: "owner" } })
+      const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: owner.metadata.uid ?? "" }]
+      yield* client.create(ConfigMap, { metadata: { namespace: "default", name: "a", ownerReferences } })
+      yield* TestClock.adjust("10 seconds")
+      yield* client.delete(ConfigMap, { namespace: "default", name: "owner" })
+      yield* TestClock.adjust("10 seconds")
+      const { entries } = of(asked("configmaps", "default/a"))
+      assert.deepStrictEqual(entries.map(line), [
+        "ConfigMap default/owner deleted",
+        "garbagecollector default/a done because ConfigMap default/owner deleted",
+        "delete configmaps default/a 200"
+      ])
+    }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(Discovery.layer, withTimeline(1 << 20))))
   )
 })

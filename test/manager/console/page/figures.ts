@@ -180,6 +180,8 @@ export const messages = (at: number, text = "default/web"): ReadonlyArray<Messag
   }
 ]
 
+const nothing = { objects: [], more: 0 }
+
 export const object = (at: number, text = "default/web"): ObjectView => ({
   resource: "deployments.apps",
   kind: "Deployment",
@@ -187,11 +189,43 @@ export const object = (at: number, text = "default/web"): ObjectView => ({
   exists: true,
   truncated: true,
   due: [{ controller: "deployment", at: at + 60_000, failures: 3 }],
-  owners: [],
-  dependants: [
-    { resource: "replicasets.apps", kind: "ReplicaSet", key: "default/web-1", state: "3/3 ready" },
-    { resource: "replicasets.apps", kind: "ReplicaSet", key: `${text}-2`, state: `${text} not in the cache` }
-  ],
+  owners: {
+    objects: [
+      {
+        resource: "memcacheds.example.com",
+        kind: "Memcached",
+        key: "default/owner",
+        state: "ready",
+        next: {
+          objects: [{ resource: "", kind: "Team", key: "first", state: "not in the cache", next: nothing }],
+          more: 0
+        }
+      }
+    ],
+    more: 0
+  },
+  dependants: {
+    objects: [
+      {
+        resource: "replicasets.apps",
+        kind: "ReplicaSet",
+        key: "default/web-1",
+        state: "3/3 ready",
+        next: {
+          objects: [{ resource: "pods", kind: "Pod", key: "default/web-1-a", state: "Running", next: nothing }],
+          more: 180
+        }
+      },
+      {
+        resource: "replicasets.apps",
+        kind: "ReplicaSet",
+        key: `${text}-2`,
+        state: `${text} not in the cache`,
+        next: nothing
+      }
+    ],
+    more: 0
+  },
   timeline: [
     {
       type: "change",

@@ -120,12 +120,16 @@ export const longObject = (now: number, second: number): ObjectView => {
   const pattern = object(now)
   return {
     ...pattern,
-    dependants: Array.from({ length: dependants }, (_, at) => ({
-      resource: "pods",
-      kind: "Pod",
-      key: `shop/web-${at}`,
-      state: "Running"
-    })),
+    dependants: {
+      more: 0,
+      objects: Array.from({ length: dependants }, (_, at) => ({
+        resource: "pods",
+        kind: "Pod",
+        key: `shop/web-${at}`,
+        state: "Running",
+        next: { objects: [], more: 0 }
+      }))
+    },
     timeline: Array.from({ length: entries }, (_, at): TimelineEntry => {
       const of = second + at
       const entry = pattern.timeline[of % pattern.timeline.length] as TimelineEntry
