@@ -75,15 +75,15 @@ type: kubernetes.io/service-account-token
 describe("the runs of all controllers", () => {
   it.effect("have a reason each", () =>
     Effect.gen(function* () {
-      const timeline = yield* Record.make(1 << 24)
+      const { begin, ...rest } = yield* Record.make(1 << 24)
       const seen = new Set<string>()
       const without = new Set<string>()
       const watched: Timeline = {
-        ...timeline,
+        ...rest,
         begin: (controller, resource, key, causes) => {
           seen.add(controller)
           if (causes === undefined) without.add(`${controller} ${key}`)
-          return timeline.begin(controller, resource, key, causes)
+          return begin(controller, resource, key, causes)
         }
       }
       yield* Effect.gen(function* () {

@@ -97,7 +97,7 @@ export const figures = (now: number, second: number): ReadonlyArray<Message> => 
       at: now - at * 2000,
       took: 5 + second,
       isRenewed: true
-    })).reverse(),
+    })).toReversed(),
     lastError: null,
     controllers: all.slice(at * 5, at * 5 + 5).map(({ name }) => name)
   }))
