@@ -75,6 +75,7 @@ export const modules: ReadonlyArray<Module> = [
       "layers/Supervisor.ts",
       "layers/Shutdown.ts",
       "layers/Inspection.ts",
+      "layers/Timeline.ts",
       "layers/Webhook.ts",
       "layers/Setting.ts",
       "layers/setting/",

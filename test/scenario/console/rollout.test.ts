@@ -77,7 +77,7 @@ describe.skipIf(chromiumPath === undefined)("the console in a browser", () => {
         const tiles = (owner: string | undefined) =>
           Effect.promise(() =>
             pods
-              .locator(`[data-pod][aria-label$=", of ReplicaSet/${owner}"]`)
+              .locator(`[data-pod][title$=", of ReplicaSet/${owner}"]`)
               .evaluateAll((all: ReadonlyArray<{ title: string }>) => all.map(({ title }) => title).sort())
           )
         yield* agree(
