@@ -13,7 +13,6 @@ const common = {
 
 /** Bounds of latency, memory or CPU, and files that change the process they run in. */
 const bounded = [
-  "test/manager/console/page/longTasks.test.ts",
   "test/scenario/leadership/**/*.test.ts",
   "test/scenario/{badInput,election,hostileReconcile,longRun,startStop,stopAnywhere,stopUnderLoad}.test.ts",
   "test/scenario/{sustainedLoad,telemetry,webhookAttack}.test.ts",
@@ -22,6 +21,9 @@ const bounded = [
   "test/controllers/metrics.test.ts",
   "test/{kube/printable,streams/watch/trim}.test.ts"
 ]
+
+/** A browser, a server and what they measure keep both cores busy, and a task of the page waits for a core as long as anything else runs. */
+const alone = ["test/manager/console/page/longTasks.test.ts"]
 
 /** Programs, kubectl, servers over HTTPS and real time: such a test waits more than it computes. */
 const processes = [
@@ -53,12 +55,13 @@ export default defineConfig({
         }
       },
       { test: { ...common, name: "bounded", include: bounded, maxWorkers: 3, sequence: { groupOrder: 2 } } },
+      { test: { ...common, name: "alone", include: alone, maxWorkers: 1, sequence: { groupOrder: 3 } } },
       {
         test: {
           ...common,
           name: "in-process",
           include: ["test/**/*.test.ts"],
-          exclude: [...processes, ...bounded],
+          exclude: [...processes, ...bounded, ...alone],
           isolate: isUnderRoles,
           maxWorkers: 2,
           sequence: { groupOrder: 1 }

@@ -82,9 +82,9 @@ const measure = (where: Stand.Server, client: KubeClient["Service"], flags: Read
     return { perSecond: (pods * 1000) / millis, cpuPerPod: (cpuMillis - before) / pods, peakMiB }
   }).pipe(Effect.scoped)
 
-const pairs = 5
+const pairs = 15
 
-/** The processor time with the timeline over that without it: pairs of runs in turns, each on a new server. */
+/** The median of the processor time with the timeline over that without it: pairs of runs in turns, each on a new server. */
 const timeline = Effect.gen(function* () {
   const cpu = (limit: string) =>
     Effect.gen(function* () {
@@ -94,8 +94,7 @@ const timeline = Effect.gen(function* () {
   const ratios = yield* Effect.forEach(Array.from({ length: pairs }), () =>
     Effect.map(Effect.all([cpu("16Mi"), cpu("0")]), ([recorded, plain]) => recorded / plain)
   )
-  const sorted = ratios.toSorted((a, b) => a - b)
-  return { median: sorted[(pairs - 1) / 2] ?? 0, all: sorted.map((one) => one.toFixed(2)).join(", ") }
+  return ratios.toSorted((a, b) => a - b)[(pairs - 1) / 2] ?? 0
 })
 
 export const run = async (): Promise<Array<Figure>> => {
@@ -135,11 +134,11 @@ export const run = async (): Promise<Array<Figure>> => {
             ok: ours.peakMiB <= 220
           },
           {
-            name: `${name}: processor with the timeline over that without, of ${recorded.all}`,
-            value: recorded.median,
+            name: `${name}: processor with the timeline over that without`,
+            value: recorded,
             unit: "×",
             bar: "≤ 1.05 ×",
-            ok: recorded.median <= 1.05
+            ok: recorded <= 1.05
           }
         ]
       })

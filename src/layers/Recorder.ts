@@ -161,12 +161,11 @@ const make = Effect.fnUntraced(function* (options: Options) {
 })
 
 const sink = (state: State, component: string, api: Writes.Api, timeline: Timeline | undefined): EventSink => {
-  const event: EventSink["event"] = (object, type, reason, message, details) => {
-    const recorded = Clock.clockWith((clock) =>
-      record(state, clock, { api, component, object, type, reason, message, details })
-    )
-    return timeline === undefined ? recorded : Effect.andThen(timeline.event(object, type, reason, message), recorded)
-  }
+  const event: EventSink["event"] = (object, type, reason, message, details) =>
+    Effect.withFiber((fiber) => {
+      timeline?.event(fiber, object, type, reason, message)
+      return record(state, fiber.getRef(Clock.Clock), { api, component, object, type, reason, message, details })
+    })
   return {
     event,
     normal: (object, reason, message, details) => event(object, "Normal", reason, message, details),

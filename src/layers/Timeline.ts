@@ -5,6 +5,7 @@
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import type * as ApiError from "../kube/ApiError.ts"
 import type * as Key from "../kube/Key.ts"
 import type { KubeObject } from "../kube/Meta.ts"
@@ -66,12 +67,14 @@ export interface Timeline {
     request: Request,
     call: Effect.Effect<Response, ApiError.ApiError>
   ) => Effect.Effect<Response, ApiError.ApiError>
+  /** Records an event that the controller of the fiber reports. */
   readonly event: (
+    fiber: Fiber.Fiber<unknown, unknown>,
     object: KubeObject,
     type: "Normal" | "Warning",
     reason: string,
     message: string
-  ) => Effect.Effect<void>
+  ) => void
   /**
    * The entries about an object: its changes, the runs that they caused, the runs for it, what caused those, and the writes and events of all
    * these runs.

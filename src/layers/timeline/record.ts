@@ -1,6 +1,6 @@
 /**
  * Records the entries of a timeline. Every function but `of` is called on the path of every change and run, so it makes one small object and
- * nothing else; what a reader wants to know is put together when it asks.
+ * nothing else, always with the same fields; what a reader wants to know is put together when it asks.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -28,70 +28,90 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
   Effect.map(Clock.Clock, (clock) => {
     const ring = new Ring<View.Kept>(limit)
     const now = () => clock.currentTimeMillisUnsafe()
-    const add = <A extends View.Kept>(entry: A): A => {
-      ring.push(entry, sizeOf(entry))
-      return entry
+    const latest = new Latest()
+    /** A change is distributed to several controllers, one after the other. */
+    const last: { delta: Delta<KubeObject> | undefined; id: number } = { delta: undefined, id: 0 }
+    /** One text for all entries of a kind. */
+    const names = new Map<Resource.Any, string>()
+    const nameOf = (resource: Resource.Any): string => {
+      const known = names.get(resource)
+      if (known !== undefined) return known
+      const name = Resource.qualifiedName(resource)
+      names.set(resource, name)
+      return name
     }
     const timeline: Timeline = {
       change: (resource, delta) => {
-        const marked: Delta<KubeObject> & Marked = delta
-        if (marked[entryOf] !== undefined) return marked[entryOf]
+        if (delta === last.delta) return last.id
         if (delta._tag === "Created" ? delta.initial : delta._tag === "Updated" && delta.previous === delta.object) {
           return undefined
         }
         const change = changes[delta._tag]
-        const known = recorded(ring, Resource.qualifiedName(resource), change, delta.object)
-        if (known !== undefined) return (marked[entryOf] = known)
-        const { id } = add({
+        const name = nameOf(resource)
+        const known = latest.find(name, change, delta.object)
+        if (known !== undefined) return known
+        const id = ring.next
+        const key = Key.of(delta.object)
+        const paths = delta._tag === "Updated" ? changedPaths(delta.previous, delta.object) : none
+        const entry: ChangeEntry = {
           type: "change",
-          id: ring.next,
+          id,
           at: now(),
-          resource: Resource.qualifiedName(resource),
+          resource: name,
           kind: resource.kind,
-          key: Key.of(delta.object),
+          key,
           change,
           resourceVersion: delta.object.metadata.resourceVersion ?? "",
-          paths: delta._tag === "Updated" ? changedPaths(delta.previous, delta.object) : []
-        })
-        marked[entryOf] = id
+          paths
+        }
+        ring.push(entry, 190 + 2 * key.length + sizeOf(paths))
+        latest.add(entry)
+        last.delta = delta
+        last.id = id
         return id
       },
-      begin: (controller, resource, key, causes) =>
-        add({
+      begin: (controller, resource, key, causes) => {
+        const kept = causesOf(causes)
+        const run: Going = {
           type: "reconcile",
           id: ring.next,
           at: now(),
           controller,
-          resource: resource === undefined ? undefined : Resource.qualifiedName(resource),
+          resource: resource === undefined ? undefined : nameOf(resource),
           key,
-          causes: causesOf(causes),
+          causes: kept,
           duration: null,
           outcome: "running",
           error: undefined,
           attempt: undefined,
           due: undefined
-        }),
+        }
+        ring.push(run, 430 + 2 * key.length + sizeOf(kept))
+        return run
+      },
       end: (run, event) => {
         settle(run, event, now())
         if (run.error !== undefined) ring.grow(run.id, 2 * run.error.length)
       },
       write: (request, call) => (isRecorded(request) ? Effect.withFiber((fiber) => write(fiber, request, call)) : call),
-      event: (object, type, reason, message) =>
-        Effect.withFiber((fiber) => {
-          const { apiVersion = "", kind = "" } = object
-          add({
-            ...makerOf(fiber),
-            type: "event",
-            id: ring.next,
-            at: now(),
-            kind: type,
-            about: { group: apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "", kind },
-            key: Key.of(object),
-            reason,
-            message: short(message)
-          })
-          return Effect.void
-        }),
+      event: (fiber, object, type, reason, message) => {
+        const key = Key.of(object)
+        const text = message.length <= longest ? message : short(message)
+        const entry: View.Kept = {
+          type: "event",
+          id: ring.next,
+          at: now(),
+          controller: controllerOf(fiber),
+          run: runOf(fiber),
+          kind: type,
+          apiVersion: object.apiVersion ?? "",
+          objectKind: object.kind ?? "",
+          key,
+          reason,
+          message: text
+        }
+        ring.push(entry, 240 + 2 * (key.length + text.length + reason.length))
+      },
       of: (asked) => View.of(ring, asked),
       bytesUnsafe: () => ring.size
     }
@@ -100,28 +120,34 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
       { context, method }: Request,
       call: Effect.Effect<Response, ApiError.ApiError>
     ) => {
-      const maker = makerOf(fiber)
-      if (maker.controller === "") return call
+      const controller = controllerOf(fiber)
+      if (controller === "") return call
+      const run = runOf(fiber)
       const began = now()
       const note = (status: number | null, error: string | undefined, name: string | undefined) => {
-        const [resource = "", ...subresource] = (context.resource ?? "").split("/")
         const at = now()
-        add({
-          ...maker,
+        const key = Key.make(context.namespace, name ?? "*")
+        const entry: View.Kept = {
           type: "write",
           id: ring.next,
           at,
+          controller,
+          run,
           verb: context.verb === "" ? method.toLowerCase() : context.verb,
-          resource,
-          key: Key.make(context.namespace, name ?? "*"),
+          path: context.resource ?? "",
+          key,
           status,
-          ...(subresource.length === 0 ? {} : { subresource: subresource.join("/") }),
-          ...(error === undefined ? {} : { error }),
+          error,
           duration: at - began
-        })
+        }
+        ring.push(entry, 300 + 2 * (key.length + (error?.length ?? 0)))
       }
       return call.pipe(
-        Effect.tap(({ body, status }) => Effect.sync(() => note(status, undefined, context.name ?? nameIn(body)))),
+        // Cheaper than `tap`, and each write of each controller comes by here.
+        Effect.map((response) => {
+          note(response.status, undefined, context.name ?? nameIn(response.body))
+          return response
+        }),
         Effect.tapError((error) => Effect.sync(() => note(error.status ?? null, short(error.message), context.name)))
       )
     }
@@ -129,57 +155,71 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
   })
 
 const causesOf = (causes: RunCause.Causes | undefined): Going["causes"] => {
-  const kept = RunCause.list(causes).map((cause) => {
-    if ("entry" in cause && cause.entry !== undefined) return cause.entry
-    const text = RunCause.describe(cause)
-    return cause._tag === "Retry" ? { retry: text } : text
-  })
-  return causes === undefined || causes.more === 0 ? kept : [...kept, `${causes.more} more`]
+  if (causes === undefined) return none
+  const kept = [causeOf(causes.first)]
+  if (causes.others !== undefined) for (const other of causes.others) kept.push(causeOf(other))
+  if (causes.more > 0) kept.push(`${causes.more} more`)
+  return kept
 }
 
-/** A change with the id of its entry, because each is distributed to several controllers. The mark ends with the change. */
-interface Marked {
-  [entryOf]?: number
+const causeOf = (cause: RunCause.Cause): Going["causes"][number] => {
+  if ("entry" in cause && cause.entry !== undefined) return cause.entry
+  const text = RunCause.describe(cause)
+  return cause._tag === "Retry" ? { retry: text } : text
 }
 
-const entryOf = Symbol("entry of the timeline")
+const none: ReadonlyArray<never> = []
 
 const changes = { Created: "created", Updated: "modified", Deleted: "deleted" } as const
 
-/** A kind that is watched whole and as metadata has two deltas for a change, soon after each other. So many entries are compared. */
-const lookBack = 100
+/**
+ * The latest changes by their resource versions: a kind that is watched whole and as metadata has two deltas for a change, soon after each other. Two
+ * objects with the same version, of different servers, only lose this.
+ */
+class Latest {
+  private readonly byVersion = new Map<string, ChangeEntry>()
 
-const recorded = (
-  ring: Ring<View.Kept>,
-  resource: string,
-  change: ChangeEntry["change"],
-  { metadata }: KubeObject
-): number | undefined => {
-  for (let id = ring.next - 1; id >= ring.next - lookBack; id--) {
-    const entry = ring.get(id)
-    if (entry === undefined) return undefined
-    if (entry.type !== "change" || entry.resourceVersion !== metadata.resourceVersion || entry.change !== change)
-      continue
-    if (entry.resource === resource && entry.key === Key.make(metadata.namespace, metadata.name)) return id
+  add(entry: ChangeEntry): void {
+    this.byVersion.set(entry.resourceVersion, entry)
+    if (this.byVersion.size <= mostLatest) return
+    for (const oldest of this.byVersion.keys()) {
+      this.byVersion.delete(oldest)
+      return
+    }
   }
-  return undefined
+
+  find(resource: string, change: ChangeEntry["change"], { metadata }: KubeObject): number | undefined {
+    const found = this.byVersion.get(metadata.resourceVersion ?? "")
+    const isSame =
+      found?.change === change &&
+      found.resource === resource &&
+      found.key === Key.make(metadata.namespace, metadata.name)
+    return isSame ? found.id : undefined
+  }
 }
+
+const mostLatest = 100
 
 /** Reads are many and change nothing; events have entries of their own, and leases belong to no object. */
 const isRecorded = ({ context, method }: Request): boolean =>
-  method !== "GET" &&
-  context.resource !== undefined &&
-  context.resource !== "events" &&
-  context.resource !== "events.events.k8s.io" &&
-  context.resource !== "leases.coordination.k8s.io" &&
-  !context.resource.includes("subjectaccessreviews")
+  method !== "GET" && context.resource !== undefined && !unrecorded.has(context.resource)
 
-/** The controller that a fiber works for, by the annotation of its log lines, and its run. */
-const makerOf = (fiber: Fiber.Fiber<unknown, unknown>) => {
+const unrecorded: ReadonlySet<string> = new Set([
+  "events",
+  "events.events.k8s.io",
+  "leases.coordination.k8s.io",
+  "subjectaccessreviews.authorization.k8s.io",
+  "localsubjectaccessreviews.authorization.k8s.io",
+  "selfsubjectaccessreviews.authorization.k8s.io"
+])
+
+/** The controller that a fiber works for, by the annotation of its log lines; empty if it works for none. */
+const controllerOf = (fiber: Fiber.Fiber<unknown, unknown>): string => {
   const controller = fiber.getRef(References.CurrentLogAnnotations)["controller"]
-  const run = fiber.getRef(CurrentRun)?.entry
-  return { controller: typeof controller === "string" ? controller : "", causes: run === undefined ? [] : [run.id] }
+  return typeof controller === "string" ? controller : ""
 }
+
+const runOf = (fiber: Fiber.Fiber<unknown, unknown>): number | undefined => fiber.getRef(CurrentRun)?.entry?.id
 
 const nameIn = (body: unknown): string | undefined => {
   const metadata = (body as { readonly metadata?: { readonly name?: unknown } } | null)?.metadata
@@ -239,23 +279,12 @@ const longest = 1000
 
 const short = (text: string): string => excerpt(text, longest)
 
-/** Bytes of an entry: its object, its arrays and its texts, with two bytes a character. The error of a run is counted when it comes. */
-const sizeOf = (entry: View.Kept): number => {
-  switch (entry.type) {
-    case "change":
-      return 190 + 2 * entry.key.length + entry.paths.reduce((sum, path) => sum + 24 + 2 * path.length, 0)
-    case "reconcile":
-      return (
-        430 +
-        2 * entry.key.length +
-        entry.causes.reduce<number>((sum, cause) => {
-          if (typeof cause === "number") return sum + 8
-          return sum + (typeof cause === "string" ? 24 + 2 * cause.length : 48 + 2 * cause.retry.length)
-        }, 0)
-      )
-    case "write":
-      return 300 + 2 * (entry.key.length + (entry.error?.length ?? 0))
-    case "event":
-      return 240 + 2 * (entry.key.length + entry.message.length + entry.reason.length)
+/** Bytes of an array with what it has. Two for each character; an entry is its object and its texts besides. */
+const sizeOf = (kept: Going["causes"]): number => {
+  let size = 0
+  for (const one of kept) {
+    if (typeof one === "number") size += 8
+    else size += typeof one === "string" ? 24 + 2 * one.length : 48 + 2 * one.retry.length
   }
+  return size
 }

@@ -1,13 +1,27 @@
 /** Which entries of a timeline concern one object, and how they are shown. Pure. */
 import { type Asked, type Going, mostShown, type OfObject } from "../Timeline.ts"
+import { oneLine } from "../../kube/printable.ts"
 import type { ChangeEntry, Entry, EventEntry, WriteEntry } from "./entries.ts"
 
-/** An event as it is kept: the object has a kind, and its resource is found when it is shown. */
-export interface KeptEvent extends Omit<EventEntry, "resource"> {
-  readonly about: { readonly group: string; readonly kind: string }
+/** What is kept of a write or an event has the same fields, in the same order, whatever they are, and refers to texts that are there already. */
+interface Made {
+  /** The id of the run that made it. */
+  readonly run: number | undefined
 }
 
-export type Kept = ChangeEntry | Going | WriteEntry | KeptEvent
+interface KeptWrite extends Omit<WriteEntry, "causes" | "resource" | "subresource" | "error">, Made {
+  /** `deployments.apps/status`. */
+  readonly path: string
+  readonly error: string | undefined
+}
+
+/** The object has a kind, and its resource is found when it is shown. */
+interface KeptEvent extends Omit<EventEntry, "causes" | "resource">, Made {
+  readonly apiVersion: string
+  readonly objectKind: string
+}
+
+export type Kept = ChangeEntry | Going | KeptWrite | KeptEvent
 
 /** What a view needs of the ring. */
 export interface Entries {
@@ -48,19 +62,36 @@ export const of = (entries: Entries, asked: Asked): OfObject => {
   return { entries: shown, truncated: entries.first > 0 || shown.length < all.length }
 }
 
-const resourceOf = (entry: Kept, asked: Asked): string | undefined =>
-  entry.type === "event" ? asked.resourceOf(entry.about.group, entry.about.kind) : entry.resource
+const resourceOf = (entry: Kept, asked: Asked): string | undefined => {
+  switch (entry.type) {
+    case "write":
+      return resourceAndSubresource(entry.path)[0]
+    case "event":
+      return asked.resourceOf(groupOf(entry.apiVersion), entry.objectKind)
+    default:
+      return entry.resource
+  }
+}
+
+const resourceAndSubresource = (path: string): readonly [string, string?] => {
+  const slash = path.indexOf("/")
+  return slash < 0 ? [path] : [path.slice(0, slash), path.slice(slash + 1)]
+}
+
+const groupOf = (apiVersion: string): string => apiVersion.slice(0, Math.max(0, apiVersion.indexOf("/")))
 
 /** Makes nothing, because it is called for every entry that is kept. */
 const isCausedBy = (entry: Kept, chosen: ReadonlySet<number>): boolean => {
   if (entry.type === "change" || chosen.size === 0) return false
+  if (entry.type !== "reconcile") return entry.run !== undefined && chosen.has(entry.run)
   for (const cause of entry.causes) if (typeof cause === "number" && chosen.has(cause)) return true
   return false
 }
 
 const causesOf = (entry: Kept): ReadonlyArray<number> => {
   if (entry.type === "change") return none
-  return entry.type === "reconcile" ? entry.causes.filter((cause) => typeof cause === "number") : entry.causes
+  if (entry.type === "reconcile") return entry.causes.filter((cause) => typeof cause === "number")
+  return entry.run === undefined ? none : [entry.run]
 }
 
 const none: ReadonlyArray<never> = []
@@ -69,11 +100,26 @@ const none: ReadonlyArray<never> = []
 const show = (entries: Entries, entry: Kept, asked: Asked, before: number | undefined): Entry => {
   switch (entry.type) {
     case "change":
-    case "write":
       return entry
+    case "write": {
+      const { error, path, run: _, ...rest } = entry
+      const [resource, subresource] = resourceAndSubresource(path)
+      return {
+        ...rest,
+        causes: causesOf(entry),
+        resource,
+        ...(subresource === undefined ? {} : { subresource }),
+        ...(error === undefined ? {} : { error })
+      }
+    }
     case "event": {
-      const { about, ...rest } = entry
-      return { ...rest, resource: asked.resourceOf(about.group, about.kind) ?? "" }
+      const { apiVersion: _, objectKind: __, run: ___, ...rest } = entry
+      return {
+        ...rest,
+        causes: causesOf(entry),
+        resource: resourceOf(entry, asked) ?? "",
+        message: oneLine(entry.message)
+      }
     }
     case "reconcile": {
       const { attempt, due, error, ...rest } = entry
