@@ -3,7 +3,7 @@
  * written out because the cards' styles would otherwise remove them.
  */
 import type { ComponentChildren } from "preact"
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { moveFocus } from "./keys.ts"
 
 export interface Column<Row> {
@@ -27,14 +27,29 @@ export interface TableProps<Row> {
 /** So many rows are shown at first, and added by a click. */
 const page = 50
 
+/** The rows that one frame adds, so that each frame is short. */
+const portion = 12
+
+const useFrameByFrame = (wanted: number): number => {
+  const [count, setCount] = useState(portion)
+  useEffect(() => {
+    if (count >= wanted) return undefined
+    const frame = requestAnimationFrame(() => setCount(count + portion))
+    return () => cancelAnimationFrame(frame)
+  }, [count, wanted])
+  return Math.min(count, wanted)
+}
+
 export const Table = <Row,>({ columns, detail, empty, keyOf, label, rows }: TableProps<Row>) => {
   const [sorted, setSorted] = useState<{ readonly at: number; readonly isDescending: boolean }>()
   const [limit, setLimit] = useState(page)
+  const wanted = Math.min(limit, rows.length)
+  const count = useFrameByFrame(wanted)
   if (rows.length === 0) return <div class="empty">{empty}</div>
   const order = sorted === undefined ? undefined : columns[sorted.at]?.order
   const direction = sorted?.isDescending === true ? -1 : 1
   const inOrder = order === undefined ? rows : [...rows].sort((a, b) => direction * order(a, b))
-  const shown = inOrder.slice(0, limit)
+  const shown = inOrder.slice(0, count)
   const sortBy = (at: number) =>
     setSorted((last) => {
       const isNumber = columns[at]?.kind === "number"
@@ -90,9 +105,9 @@ export const Table = <Row,>({ columns, detail, empty, keyOf, label, rows }: Tabl
           })}
         </tbody>
       </table>
-      {rows.length > shown.length && (
+      {rows.length > wanted && (
         <button type="button" class="more" onClick={() => setLimit(limit + page)}>
-          Show {Math.min(page, rows.length - shown.length)} more of {rows.length - shown.length}
+          Show {Math.min(page, rows.length - wanted)} more of {rows.length - wanted}
         </button>
       )}
     </>

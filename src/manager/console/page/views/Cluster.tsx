@@ -98,7 +98,7 @@ interface Part {
 }
 
 /** Pixels of the list that one frame adds, and those that are rendered above and below the window. */
-const portion = 250
+const portion = 100
 const margin = 200
 
 /** The part of the list that is in the window, with a margin, and the list's width. It grows frame by frame, so that each is short. */
