@@ -96,8 +96,11 @@ describe.skipIf(chromiumPath === undefined)("the figures of the console in a bro
         const { client, faults, metrics, open, running } = yield* opened()
         yield* running.says(/Starting Controller.*controller=ecsbinding/)
         const page = yield* open
+        const started = [...running.said().matchAll(/message="Starting Controller" controller=(\S+)/g)]
         yield* Effect.promise(async () => {
-          for (const button of await page.locator("tbody button.open").all()) await button.click()
+          const names = page.locator("tbody button.open")
+          await names.nth(started.length - 1).waitFor()
+          for (const button of await names.all()) await button.click()
         })
         // The webhook keeps the workers for half a minute.
         const server = yield* silentServer
@@ -105,7 +108,6 @@ describe.skipIf(chromiumPath === undefined)("the figures of the console in a bro
         yield* Effect.forEach(["a", "b", "c", "d", "e", "f", "g", "h"], (name) =>
           client.create(Resources.Deployment, deployment(name))
         )
-        const started = [...running.said().matchAll(/message="Starting Controller" controller=(\S+)/g)]
         // The page shows figures of the last second: they lie between two scrapes that follow each other when nothing has changed for so long.
         const differences = Effect.gen(function* () {
           const before = yield* metrics
