@@ -51,7 +51,10 @@ await main(async () => {
   // A copy, because pages become modules that import Vue from where they are.
   rmSync(join(site, "pages"), { recursive: true, force: true })
   cpSync(join(root, "docs"), join(site, "pages"), { recursive: true })
-  run("npx", ["--no-install", "vitepress", "build"], { cwd: site, env: { ...process.env, SITE_BASE: "/" } })
+  run(process.execPath, ["node_modules/vitepress/bin/vitepress.js", "build"], {
+    cwd: site,
+    env: { ...process.env, SITE_BASE: "/" }
+  })
   const broken = brokenLinks()
   if (broken.length > 0) throw new Error(`links that lead nowhere:\n${broken.join("\n")}`)
   process.stdout.write(`${htmlPages().length} pages in ${built}\n`)

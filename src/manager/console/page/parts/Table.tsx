@@ -3,7 +3,8 @@
  * written out because the cards' styles would otherwise remove them.
  */
 import type { ComponentChildren } from "preact"
-import { useEffect, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
+import { useFrameByFrame } from "./hooks.ts"
 import { moveFocus } from "./keys.ts"
 
 export interface Column<Row> {
@@ -26,19 +27,6 @@ export interface TableProps<Row> {
 
 /** So many rows are shown at first, and added by a click. */
 const page = 50
-
-/** The rows that one frame adds, so that each frame is short. */
-const portion = 12
-
-const useFrameByFrame = (wanted: number): number => {
-  const [count, setCount] = useState(portion)
-  useEffect(() => {
-    if (count >= wanted) return undefined
-    const frame = requestAnimationFrame(() => setCount(count + portion))
-    return () => cancelAnimationFrame(frame)
-  }, [count, wanted])
-  return Math.min(count, wanted)
-}
 
 export const Table = <Row,>({ columns, detail, empty, keyOf, label, rows }: TableProps<Row>) => {
   const [sorted, setSorted] = useState<{ readonly at: number; readonly isDescending: boolean }>()

@@ -41,6 +41,20 @@ export const useRoute = (): Route => {
   return route
 }
 
+/** The items that one frame adds, so that each frame is short. */
+const portion = 12
+
+/** How many of so many items are rendered in this frame. */
+export const useFrameByFrame = (wanted: number): number => {
+  const [count, setCount] = useState(portion)
+  useEffect(() => {
+    if (count >= wanted) return undefined
+    const frame = requestAnimationFrame(() => setCount(count + portion))
+    return () => cancelAnimationFrame(frame)
+  }, [count, wanted])
+  return Math.min(count, wanted)
+}
+
 export interface Fetched<A> {
   readonly value: A | undefined
   readonly error: string | undefined

@@ -5,7 +5,7 @@ import type { Controller, Informer, LeaderGroup } from "../../protocol.ts"
 import { depthOf, type Model } from "../model/Model.ts"
 import { hrefOfKey } from "../model/route.ts"
 import { formatAge, formatCount, formatDuration, formatRate, plural } from "../parts/format.ts"
-import { useModel } from "../parts/hooks.ts"
+import { useFrameByFrame, useModel } from "../parts/hooks.ts"
 import { Sparkline } from "../parts/Sparkline.tsx"
 import { Status, type Tone } from "../parts/Status.tsx"
 import { Table, type Column } from "../parts/Table.tsx"
@@ -155,36 +155,39 @@ const StartOrder = (props: {
   readonly disabled: ReadonlyArray<string>
   readonly informers: ReadonlyArray<Informer>
   readonly groups: ReadonlyArray<LeaderGroup>
-}) => (
-  <section aria-labelledby="start-order">
-    <h2 id="start-order">Start order</h2>
-    <p class="muted">Controllers of one list start one after another; lists start independently.</p>
-    {sequencesOf(props.controllers, props.groups).map(({ members, title }, _, { length }) => (
-      <Fragment key={members[0]?.name}>
-        {length > 1 && <h3 class="name">{title}</h3>}
-        <ol class="order" aria-label={length > 1 ? title : "Start order"}>
-          {members.map((controller) => {
-            const kinds = missing(controller, props.informers)
-            return (
-              <li key={controller.name}>
-                <span class="name">{controller.name}</span>
-                <Status tone={tones[controller.state]}>{controller.state}</Status>
-                <span class="muted">
-                  {controller.reason ?? (kinds.length > 0 && `reads ${kinds.join(", ")}, not synced`)}
-                </span>
-              </li>
-            )
-          })}
-        </ol>
-      </Fragment>
-    ))}
-    {props.disabled.length > 0 && (
-      <p class="muted">
-        Switched off: <span class="name">{props.disabled.join(", ")}</span>
-      </p>
-    )}
-  </section>
-)
+}) => {
+  const count = useFrameByFrame(props.controllers.length)
+  return (
+    <section aria-labelledby="start-order">
+      <h2 id="start-order">Start order</h2>
+      <p class="muted">Controllers of one list start one after another; lists start independently.</p>
+      {sequencesOf(props.controllers.slice(0, count), props.groups).map(({ members, title }, _, { length }) => (
+        <Fragment key={members[0]?.name}>
+          {length > 1 && <h3 class="name">{title}</h3>}
+          <ol class="order" aria-label={length > 1 ? title : "Start order"}>
+            {members.map((controller) => {
+              const kinds = missing(controller, props.informers)
+              return (
+                <li key={controller.name}>
+                  <span class="name">{controller.name}</span>
+                  <Status tone={tones[controller.state]}>{controller.state}</Status>
+                  <span class="muted">
+                    {controller.reason ?? (kinds.length > 0 && `reads ${kinds.join(", ")}, not synced`)}
+                  </span>
+                </li>
+              )
+            })}
+          </ol>
+        </Fragment>
+      ))}
+      {props.disabled.length > 0 && (
+        <p class="muted">
+          Switched off: <span class="name">{props.disabled.join(", ")}</span>
+        </p>
+      )}
+    </section>
+  )
+}
 
 export const Controllers = () => {
   const model = useModel("controllers", "informers", "leadership", "clock")
