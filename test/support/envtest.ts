@@ -1,7 +1,7 @@
 /**
  * A real API server for tests: etcd and kube-apiserver from the folder that `KUBEBUILDER_ASSETS` names (the convention of controller-runtime's
  * envtest), on free loopback ports, in a temporary folder, as an `Endpoint`. Each runs in a process group of its own, which is killed
- * and waited for when the scope closes. Readiness is read after each line of the server's log, never after a pause.
+ * and waited for when the scope closes.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -16,6 +16,7 @@ import { request } from "node:https"
 import { createServer, type AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
 import { authority } from "./tls.ts"
 
@@ -181,33 +182,22 @@ const child = (command: string, args: ReadonlyArray<string>): Effect.Effect<Runn
       })
   )
 
-/** Reads `/readyz` now and after every output of the server: its log shows that the start proceeds. */
-const ready = (server: Running, ask: () => Promise<boolean>): Promise<void> =>
-  new Promise((resolve, reject) => {
-    let asking = false
-    let again = true
-    const fail = (why: string) => reject(new Error(`kube-apiserver ${why}:\n${server.log}`))
-    const check = async () => {
-      again = true
-      if (asking) return
-      asking = true
-      while (again) {
-        again = false
-        if (await ask().catch(() => false)) return stop(resolve)
-      }
-      asking = false
+/** Asks ten times a second: the server's output is no signal, since a server whose `/readyz` fails may print nothing for half a minute. */
+const ready = async (server: Running, ask: () => Promise<boolean>): Promise<void> => {
+  const ended = new AbortController()
+  const end = () => ended.abort()
+  server.process.once("exit", end).once("error", end)
+  try {
+    while (!(await ask().catch(() => false))) {
+      const { exitCode, pid, signalCode } = server.process
+      const hasEnded = pid === undefined || exitCode !== null || signalCode !== null
+      if (hasEnded) throw new Error(`kube-apiserver ended before it was ready:\n${server.log}`)
+      await setTimeout(100, undefined, { signal: ended.signal }).catch(() => undefined)
     }
-    const onData = () => void check()
-    const onExit = () => stop(() => fail("ended before it was ready"))
-    const stop = (then: () => void) => {
-      server.process.stderr?.off("data", onData)
-      server.process.off("exit", onExit)
-      then()
-    }
-    server.process.stderr?.on("data", onData)
-    server.process.once("exit", onExit)
-    void check()
-  })
+  } finally {
+    server.process.off("exit", end).off("error", end)
+  }
+}
 
 const read = (port: number, ca: string, path: string): Promise<{ status: number; body: string }> =>
   new Promise((resolve, reject) => {
