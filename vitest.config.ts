@@ -14,7 +14,7 @@ const common = {
 /** Bounds of latency, memory or CPU, and files that change the process they run in. */
 const bounded = [
   "test/scenario/leadership/**/*.test.ts",
-  "test/scenario/{badInput,election,hostileReconcile,longRun,startStop,stopAnywhere,stopUnderLoad}.test.ts",
+  "test/scenario/{badInput,election,hostileReconcile,longRun,stopAnywhere,stopUnderLoad}.test.ts",
   "test/scenario/{sustainedLoad,telemetry,webhookAttack}.test.ts",
   "test/platform/{HttpTransport,silence}.test.ts",
   // A module mock, and flags of V8.
@@ -22,8 +22,8 @@ const bounded = [
   "test/{kube/printable,streams/watch/trim}.test.ts"
 ]
 
-/** A browser, a server and what they measure keep both cores busy, and a task of the page waits for a core as long as anything else runs. */
-const alone = ["test/manager/console/page/longTasks.test.ts"]
+/** Bounds of at most 100 ms, which anything else that runs would use up: tasks of a page in a browser, the end of a process after a second signal. */
+const alone = ["test/manager/console/page/longTasks.test.ts", "test/scenario/startStop.test.ts"]
 
 /** Programs, kubectl, servers over HTTPS and real time: such a test waits more than it computes. */
 const processes = [
@@ -48,7 +48,7 @@ export default defineConfig({
           ...common,
           name: "processes",
           include: processes,
-          exclude: bounded,
+          exclude: [...bounded, ...alone],
           isolate: false,
           maxWorkers: 4,
           sequence: { groupOrder: 0 }
