@@ -36,7 +36,7 @@ export interface Access<out G extends Grant, out R, out S extends string = ""> {
 }
 
 /** Any permission, where only the data matters. */
-export type Any = Access<Grant, Resource.Any, string>
+export type Any = Access<Grant, Resource.AnyCreatable, string>
 
 /** The resources for which `A` holds the grant `G` on the endpoint `S`. */
 export type Granted<A, G extends Grant, S extends string = ""> =
@@ -113,17 +113,20 @@ export const whereServed = <G extends Grant, R, S extends string>(access: Access
 export const record: Access<"record", typeof Event> = { grant: "record", resource: Event, subresource: "" }
 
 const on =
-  <G extends "get" | "create" | "update" | "patch">(grant: G) =>
+  <G extends "get" | "update" | "patch">(grant: G) =>
   <A extends KubeObject, Id extends string, const S extends string = "">(
     resource: Res<A, Id>,
     subresource?: S
     // Without NoInfer a list of permissions would widen S to string.
-  ): Access<G, Res<A, Id>, NoInfer<S>> => ({
-    grant,
-    resource,
-    // Without a subresource, S is the empty string too.
-    subresource: (subresource ?? "") as S
-  })
+  ): Access<G, Res<A, Id>, NoInfer<S>> =>
+    granted(grant, resource, subresource)
+
+// Without a subresource, S is the empty string too.
+const granted = <G extends Grant, R, S extends string>(grant: G, resource: R, subresource: S | undefined) => ({
+  grant,
+  resource,
+  subresource: (subresource ?? "") as S
+})
 
 /**
  * Reads of single objects, or of a subresource of them, from the API server, without an informer.
@@ -142,7 +145,7 @@ const on =
 export const get = on("get")
 
 /**
- * May create objects, or post to a subresource.
+ * May create objects, or post to a subresource. The only grant for kinds that are only created, such as SubjectAccessReview.
  *
  * @example
  * ```ts
@@ -150,7 +153,10 @@ export const get = on("get")
  * assert.deepEqual([evict.grant, evict.resource, evict.subresource], ["create", Pod, "eviction"])
  * ```
  */
-export const create = on("create")
+export const create = <R extends Resource.AnyCreatable, const S extends string = "">(
+  resource: R,
+  subresource?: S
+): Access<"create", R, NoInfer<S>> => granted("create", resource, subresource)
 
 /**
  * May replace whole objects, or a subresource of them.
@@ -235,12 +241,12 @@ export const escalate = <A extends KubeObject, Id extends string>(
  * known only after discovery.
  */
 export const reads = (access: ReadonlyArray<Any>): ReadonlyArray<Resource.Any> => [
-  ...new Map(
-    access
-      .filter(({ grant, resource }) => grant === "read" && resource.id !== Resource.anything.id)
-      .map((one) => [one.resource.id, one.resource])
-  ).values()
+  ...new Map(access.flatMap((one) => (isRead(one) ? [[one.resource.id, one.resource] as const] : []))).values()
 ]
+
+// `read` takes no kind that is only created.
+const isRead = (one: Any): one is Access<"read", Resource.Any> =>
+  one.grant === "read" && one.resource.id !== Resource.anything.id
 
 /** RBAC verbs behind a grant. Source: kube-apiserver's request info; apply is a patch. */
 export const verbs: Readonly<Record<Grant, ReadonlyArray<string>>> = {

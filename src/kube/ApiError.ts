@@ -253,7 +253,7 @@ export const leaderFenced = (context: Context): ApiError =>
   new ApiError({
     context,
     reason: { _tag: "LeaderFenced" },
-    detail: "not sent: this process can no longer prove that it leads"
+    detail: "not sent: this process can no longer prove that it leads, or that it has the shard"
   })
 
 const classify = (code: number, status: Status.Status | undefined, wait: Duration.Duration | undefined): Reason => {

@@ -7,9 +7,10 @@ import type * as Arbitrary from "effect/Arbitrary"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Codec from "./crd/codec.ts"
+import type * as Codec from "./crd/codec.ts"
+import * as ObjectCodec from "./crd/objectCodec.ts"
 import * as Generate from "./crd/objects/generate.ts"
-import type { KubeObject, ObjectMeta, PartialObjectMetadata } from "./Meta.ts"
+import type { KubeObject, PartialObjectMetadata } from "./Meta.ts"
 
 /** Whether objects live in namespaces. */
 export type Scope = "Namespaced" | "Cluster"
@@ -50,11 +51,29 @@ export interface Resource<out A extends KubeObject, out Id extends string = stri
   readonly _A?: (_: never) => A
 }
 
+/**
+ * A kind whose objects are only created, such as a SubjectAccessReview: the response has the answer, and the API server stores nothing. So
+ * there is nothing to read, watch, change or delete: calls other than `create` do not accept it.
+ */
+export interface CreateOnly<out A extends KubeObject, out Id extends string = string> extends Omit<
+  Resource<A, Id>,
+  "projection" | "part"
+> {
+  /** There are no objects to list or watch. */
+  readonly projection: "none"
+}
+
+/** A kind of which objects can be created. */
+export type Creatable<A extends KubeObject, Id extends string = string> = Resource<A, Id> | CreateOnly<A, Id>
+
 /** Any resource, where only its endpoints matter. */
 export type Any = Resource<KubeObject>
 
+/** Any kind, where only its names and its path matter. */
+export type AnyCreatable = Creatable<KubeObject>
+
 /** The type of a resource's objects. */
-export type Object<R> = R extends Resource<infer A> ? A : never
+export type Object<R> = R extends Creatable<infer A> ? A : never
 
 /** The names of a kind. */
 export interface Options {
@@ -108,33 +127,51 @@ export interface VersionOptions {
   readonly version: string
   /** What `kubectl get` shows beside the name. Default: the age. */
   readonly printerColumns?: ReadonlyArray<PrinterColumn>
+  /**
+   * Fields by which clients may select objects, at most eight: `.spec.color` for `kubectl get --field-selector spec.color=blue` and
+   * `Resource.selected(Widget, "spec.color=blue")`. Texts, integers and booleans outside lists. Default: none.
+   */
+  readonly selectableFields?: ReadonlyArray<string>
   /** Endpoints below an object. Default: none; without `status` there, spec and status are written together. */
   readonly subresources?: Subresources
-  /** With a decoding default, objects need no `spec`. */
-  readonly spec: Codec.AnySchema
+  /** With a decoding default or as an optional key, objects need no `spec`. Always given, unless `object` is. */
+  readonly spec?: Codec.AnySchema
   /** Never required: an object has no status before its controller has reconciled it. */
   readonly status?: Codec.AnySchema
+  /**
+   * In place of `spec` and `status`, for a kind with other fields or with a condition that involves several of them: the Schema of all of an
+   * object but `apiVersion`, `kind` and `metadata`. It may have `metadata` too, to restrict the name.
+   */
+  readonly object?: Codec.AnySchema
+  /** Whether clients that use the version are warned. Default: if there is a warning. */
+  readonly deprecated?: true
+  /** The warning that clients which use the version get, in place of the server's own. */
+  readonly deprecationWarning?: string
 }
 
-/** A version beside the stored one. */
+/** A version beside the one that the resource itself names. */
 export interface OtherVersion extends VersionOptions {
   /** Whether clients may use it. Default: true. */
   readonly served?: boolean
-  /** The warning that clients which use it get. */
-  readonly deprecationWarning?: string
+  /** Whether objects are stored in it, instead of in the version that the resource itself names. */
+  readonly storage?: true
 }
 
 /** The declaration of a custom kind. */
 export interface CustomOptions extends Options, VersionOptions {
   /** Default: the kind in lower case. */
   readonly singular?: string
+  /** The kind of lists. Default: the kind followed by `List`. */
+  readonly listKind?: string
   /** What kubectl accepts in place of the plural: `mc`. */
   readonly shortNames?: ReadonlyArray<string>
   /** Groups of kinds for kubectl, such as `all`. */
   readonly categories?: ReadonlyArray<string>
   /** The description of the kind in `kubectl explain`. */
   readonly description?: string
-  /** Further versions that the API server offers; objects are stored in the one that the resource itself names. */
+  /** Annotations of the definition, such as `api-approved.kubernetes.io`, which groups below `k8s.io` need. */
+  readonly annotations?: Readonly<Record<string, string>>
+  /** Further versions; objects are stored in the one that the resource itself names, unless one of these is the `storage`. */
   readonly versions?: ReadonlyArray<OtherVersion>
 }
 
@@ -156,7 +193,7 @@ export interface Custom<A extends KubeObject, D, Id extends string = string> ext
 export type AnyCustom = Custom<KubeObject, any>
 
 /** Whether a resource was declared with Schemas. False for its projections, such as {@link metadataOnly}. */
-export const isCustom = (resource: Any): resource is AnyCustom => "declaration" in resource
+export const isCustom = (resource: AnyCreatable): resource is AnyCustom => "declaration" in resource
 
 /** The type that a controller works with: the decoded form of a custom kind, the wire form of any other. */
 export type Decoded<R> = R extends Custom<infer _, infer D> ? D : Object<R>
@@ -169,22 +206,24 @@ export class Undecodable extends Data.TaggedError("Undecodable")<{
   readonly path: string
 }> {}
 
-type Parts<O extends VersionOptions> = { readonly spec: O["spec"] } & (O extends {
-  readonly status: infer S extends Codec.AnySchema
-}
-  ? { readonly status: Schema.optionalKey<S> }
-  : {})
+type Parts<O> = (O extends { readonly spec: infer S extends Codec.AnySchema } ? { readonly spec: S } : {}) &
+  (O extends { readonly status: infer S extends Codec.AnySchema } ? { readonly status: Schema.optionalKey<S> } : {})
 
-type WireOf<O extends VersionOptions> = KubeObject & Schema.Struct.Encoded<Parts<O>>
+type WireOf<O> = KubeObject &
+  (O extends { readonly object: infer S extends Codec.AnySchema } ? S["Encoded"] : Schema.Struct.Encoded<Parts<O>>)
 
-type DecodedOf<O extends VersionOptions> = KubeObject & Schema.Struct.Type<Parts<O>>
+type DecodedOf<O> = KubeObject &
+  (O extends { readonly object: infer S extends Codec.AnySchema } ? S["Type"] : Schema.Struct.Type<Parts<O>>)
+
+/** Options without an `object` need a `spec`. */
+type Shaped<O> = [keyof O & ("spec" | "object")] extends [never] ? { readonly spec: Codec.AnySchema } : unknown
 
 /** The two ways to declare a kind. */
 export interface Make {
   /** Declares a kind that the API server already serves, namespaced by default: `Resource.make<Pod>()({ group: "", … })`. */
   <A extends KubeObject>(): <const O extends Options>(options: O) => Resource<A, IdOf<O>>
   /** Declares a custom kind: `Resource.make({ group, version, kind, plural, spec: Schema.Struct({ … }) })`. */
-  <const O extends CustomOptions>(options: O): Custom<WireOf<O>, DecodedOf<O>, IdOf<O>>
+  <const O extends CustomOptions>(options: O & Shaped<O>): Custom<WireOf<O>, DecodedOf<O>, IdOf<O>>
 }
 
 /**
@@ -214,33 +253,49 @@ const described = <O extends Options>(options: O) => ({
   id: `${options.group === "" ? "" : `${options.group}/`}${options.version}/${options.plural}`
 })
 
+/**
+ * Declares a kind that the API server already serves and whose objects are only created: see {@link CreateOnly}.
+ *
+ * @example
+ * ```ts
+ * const Review = Resource.createOnly<Resource.Object<typeof Namespace>>()({
+ *   group: "example.com",
+ *   version: "v1",
+ *   kind: "NameReview",
+ *   plural: "namereviews"
+ * })
+ * const { access } = Controller.make({
+ *   name: "reviewer",
+ *   for: Namespace,
+ *   access: [Access.create(Review)],
+ *   reconcile: ({ name }, { client }) => Effect.asVoid(client.create(Review, { metadata: { name } }, { namespace: name }))
+ * })
+ * assert.deepEqual(access.map(({ grant }) => grant), ["read", "create"])
+ * ```
+ */
+export const createOnly =
+  <A extends KubeObject>() =>
+  <const O extends Options>(options: O): CreateOnly<A, IdOf<O>> => ({ ...described(options), projection: "none" })
+
 const custom = (declaration: CustomOptions): AnyCustom => {
   const { group, kind, plural, scope = "Namespaced", version } = declaration
-  const names = described({ group, version, kind, plural, scope })
-  const parts = Codec.make(partsOf(declaration))
-  const refuse = (object: unknown, { expected, path }: Codec.Flaw) =>
-    new Undecodable({ path, message: `${kind}${nameOf(object)} does not fit its schema: ${sentence(path, expected)}` })
+  const codec = ObjectCodec.make(kind, partsOf(declaration))
   return {
-    ...names,
+    ...described({ group, version, kind, plural, scope }),
     declaration,
-    decode: (object) =>
-      isObject(object)
-        ? Result.mapBoth(parts.decode(object), {
-            onFailure: (flaw) => refuse(object, flaw),
-            onSuccess: (decoded) => ({ ...headOf(object), ...(decoded as object) })
-          })
-        : Result.fail(refuse(object, { path: "metadata", expected: "Expected an object with metadata" })),
-    encode: (decoded, onto = headOf(decoded)) =>
-      Result.mapBoth(parts.encode(decoded, onto), {
-        onFailure: (flaw) => refuse(decoded, flaw),
-        onSuccess: (written) => ({ ...(written as KubeObject), metadata: decoded.metadata })
-      })
+    decode: (object) => Result.mapError(codec.decode(object), (refused) => new Undecodable(refused)),
+    encode: (decoded, onto) => Result.mapError(codec.encode(decoded, onto), (refused) => new Undecodable(refused))
   }
 }
 
-/** The Schema of the `spec` and `status` of an object. */
-export const partsOf = ({ spec, status }: VersionOptions): Codec.AnySchema =>
-  status === undefined ? Schema.Struct({ spec }) : Schema.Struct({ spec, status: Schema.optionalKey(status) })
+/** The Schema of an object without what all kinds have: of its `spec` and `status`, or its `object`. */
+export const partsOf = ({ object, spec, status }: VersionOptions): Codec.AnySchema => {
+  const fields: Readonly<Record<string, Codec.AnySchema>> = {
+    ...(spec === undefined ? {} : { spec }),
+    ...(status === undefined ? {} : { status: Schema.optionalKey(status) })
+  }
+  return object ?? Schema.Struct(fields)
+}
 
 /**
  * Random valid objects of a kind, for property tests: `it.effect.prop("…", { memcached: Resource.arbitrary(Memcached) }, …)`. In wire form;
@@ -268,25 +323,6 @@ const kindOf = (resource: AnyCustom): Generate.Kind => ({
   decode: resource.decode
 })
 
-const sentence = (path: string, expected: string): string => (path === "" ? expected : `${path}: ${expected}`)
-
-const isObject = (value: unknown): value is KubeObject =>
-  typeof value === "object" && value !== null && "metadata" in value && isMetadata(value.metadata)
-
-const isMetadata = (value: unknown): value is ObjectMeta => typeof value === "object" && value !== null
-
-const headOf = ({ apiVersion, kind, metadata }: KubeObject): KubeObject => ({
-  ...(apiVersion === undefined ? {} : { apiVersion }),
-  ...(kind === undefined ? {} : { kind }),
-  metadata
-})
-
-const nameOf = (object: unknown): string => {
-  if (!isObject(object)) return ""
-  const { name, namespace } = object.metadata
-  return name === undefined ? "" : ` ${namespace === undefined ? "" : `${namespace}/`}${name}`
-}
-
 /** Every kind that a server serves, custom resources included: for controllers that find their kinds by discovery. */
 export const anything = make<KubeObject>()({ group: "*", version: "*", kind: "*", plural: "*" })
 
@@ -309,7 +345,8 @@ export const metadataOnly = <Id extends string>(
  * The objects of a kind that the server selects by their fields: `Resource.selected(Secret, "type=kubernetes.io/tls")`. For `read`: the
  * cache then holds these objects only, in one informer for all controllers that select the same. An object whose fields change so that
  * it is no longer selected arrives as a deletion. It takes the same rights as reading the whole kind. The server decides which fields
- * can be selected: `metadata.name` and `metadata.namespace` always, `type` of Secrets, `spec.nodeName` and `status.phase` of pods.
+ * can be selected: `metadata.name` and `metadata.namespace` always, `type` of Secrets, `spec.nodeName` and `status.phase` of pods, and the
+ * `selectableFields` of a custom kind.
  */
 export const selected = <A extends KubeObject, Id extends string, const F extends string>(
   resource: Resource<A, Id>,
@@ -321,11 +358,11 @@ export const selected = <A extends KubeObject, Id extends string, const F extend
 }
 
 /** The `apiVersion` of its objects: `v1` in the core group, `apps/v1` in others. */
-export const apiVersion = (resource: Any): string =>
+export const apiVersion = (resource: AnyCreatable): string =>
   resource.group === "" ? resource.version : `${resource.group}/${resource.version}`
 
 /** `pods`, `deployments.apps`: how kubectl and RBAC messages name a resource. */
-export const qualifiedName = (resource: Any): string =>
+export const qualifiedName = (resource: AnyCreatable): string =>
   resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`
 
 /** An endpoint of a kind; without a name, the collection. */
@@ -339,7 +376,7 @@ export interface Target {
 }
 
 /** The URL path of a collection, an object or a subresource. Segments are escaped; cluster-scoped kinds ignore the namespace. */
-export const path = (resource: Any, target: Target = {}): string => {
+export const path = (resource: AnyCreatable, target: Target = {}): string => {
   let out = resource.group === "" ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`
   if (target.namespace !== undefined && target.namespace !== "" && resource.scope === "Namespaced") {
     out += `/namespaces/${encodeURIComponent(target.namespace)}`

@@ -9,6 +9,13 @@ import * as Result from "effect/Result"
 /** `2026-01-31T12:00:00Z`; a fraction of a second is cut off, as the server does. Total over the years 0 to 9999. */
 export const format = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`
 
+/** RFC 3339 with microseconds, `2026-01-01T00:00:00.000000Z`, from microseconds since 1970. Source: meta/v1 MicroTime. */
+export const micro = (micros: number): string => {
+  const millis = Math.floor(micros / 1000)
+  const rest = String(Math.floor(micros - millis * 1000)).padStart(3, "0")
+  return `${new Date(millis).toISOString().slice(0, -1)}${rest}Z`
+}
+
 /** Milliseconds since 1970; undefined for an absent, empty or unreadable text. Fractions and offsets are understood. */
 export const parse = (text: string | undefined): number | undefined => {
   if (text === undefined || !rfc3339.test(text)) return undefined

@@ -7,8 +7,11 @@ import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import type { KubeObject } from "../Meta.ts"
 import * as Resource from "../Resource.ts"
+import { checkRules } from "../cel/rules/checkRules.ts"
 import { check } from "../structural/check.ts"
+import { check as checkSelectable } from "../structural/selectableFields.ts"
 import type { Extensions } from "./Extensions.ts"
+export { AnyValue, keywords } from "./keywords.ts"
 import type { Refusal } from "./place.ts"
 import type { StructuralSchema } from "../structural/StructuralSchema.ts"
 import { structural } from "./structural.ts"
@@ -34,6 +37,8 @@ export interface Version {
   readonly subresources?: { readonly status?: object; readonly scale?: object }
   /** What `kubectl get` shows beside the name. */
   readonly additionalPrinterColumns?: ReadonlyArray<Resource.PrinterColumn>
+  /** The fields by which clients may select objects. */
+  readonly selectableFields?: ReadonlyArray<{ readonly jsonPath: string }>
 }
 
 /** A definition in wire form, without anything that the API server drops when it stores it. */
@@ -69,12 +74,18 @@ export class NotStructural extends Data.TaggedError("NotStructural")<{
 /** The definition to create; its name is `<plural>.<group>`. */
 export const make = (resource: Resource.AnyCustom): Result.Result<CustomResourceDefinition, NotStructural> => {
   const { declaration } = resource
+  const { annotations, versions: others = [] } = declaration
   const name = Resource.qualifiedName(resource)
+  const stored = others.filter(({ storage }) => storage === true)
   const versions = [
-    versionOf(declaration, declaration, true),
-    ...(declaration.versions ?? []).map((other) => versionOf(declaration, other, false))
+    versionOf(declaration, declaration, stored.length === 0),
+    ...others.map((other) => versionOf(declaration, other, other.storage === true))
   ]
   const refused = versions.flatMap((version) => (Result.isFailure(version) ? [version.failure] : []))
+  if (stored.length > 1) {
+    const version = stored.map((one) => one.version).join(", ")
+    refused.push({ version, refusals: [{ path: "storage", why: "objects are stored in one version only" }] })
+  }
   if (refused.length > 0) {
     const lines = refused.flatMap(({ refusals, version }) =>
       refusals.map(({ path, why }) => `${name} ${version}: ${path === "" ? "the whole" : path}: ${why}`)
@@ -86,7 +97,7 @@ export const make = (resource: Resource.AnyCustom): Result.Result<CustomResource
   return Result.succeed({
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name },
+    metadata: { name, ...(annotations === undefined ? {} : { annotations }) },
     spec: {
       group: resource.group,
       scope: resource.scope,
@@ -96,9 +107,9 @@ export const make = (resource: Resource.AnyCustom): Result.Result<CustomResource
   })
 }
 
-const namesOf = ({ categories = [], kind, plural, shortNames = [], singular }: Resource.CustomOptions) => ({
+const namesOf = ({ categories = [], kind, listKind, plural, shortNames = [], singular }: Resource.CustomOptions) => ({
   kind,
-  listKind: `${kind}List`,
+  listKind: listKind ?? `${kind}List`,
   plural,
   singular: singular ?? kind.toLowerCase(),
   ...(shortNames.length > 0 ? { shortNames } : {}),
@@ -115,25 +126,44 @@ const versionOf = (
   options: Resource.OtherVersion,
   storage: boolean
 ): Result.Result<Version, Refused> =>
-  Result.mapBoth(accepted(structural(Resource.partsOf(options))), {
+  Result.mapBoth(selectable(options, accepted(structural(Resource.partsOf(options)))), {
     onFailure: (refusals) => ({ version: options.version, refusals }),
     onSuccess: (parts) => ({
       name: options.version,
-      served: storage || options.served !== false,
+      served: options === declaration || options.served !== false,
       storage,
-      ...(options.deprecationWarning === undefined
-        ? {}
-        : { deprecated: true, deprecationWarning: options.deprecationWarning }),
+      ...deprecationOf(options),
       schema: { openAPIV3Schema: whole(declaration, parts) },
       ...subresourcesOf(options.subresources ?? {}),
-      ...columnsOf(options.printerColumns ?? [])
+      ...columnsOf(options.printerColumns ?? []),
+      ...(options.selectableFields === undefined || options.selectableFields.length === 0
+        ? {}
+        : { selectableFields: options.selectableFields.map((jsonPath) => ({ jsonPath })) })
     })
   })
+
+const deprecationOf = ({ deprecated, deprecationWarning }: Resource.VersionOptions) => ({
+  ...(deprecated === true || deprecationWarning !== undefined ? { deprecated: true as const } : {}),
+  ...(deprecationWarning === undefined ? {} : { deprecationWarning })
+})
 
 /** Annotations are copied as they are, so the whole schema is checked again by the rules of the API server. */
 const accepted = (parts: Result.Result<StructuralSchema, ReadonlyArray<Refusal>>): typeof parts =>
   Result.flatMap(parts, (schema) => {
-    const causes = check(schema, "")
+    const problems = check(schema, "")
+    const causes = problems.length > 0 ? problems : checkRules(schema, "")
+    return causes.length === 0
+      ? Result.succeed(schema)
+      : Result.fail(causes.map(({ field, message }) => ({ path: field, why: message })))
+  })
+
+/** Refuses selectable fields that the API server would refuse. */
+const selectable = (
+  { selectableFields = [] }: Resource.VersionOptions,
+  parts: ReturnType<typeof accepted>
+): typeof parts =>
+  Result.flatMap(parts, (schema) => {
+    const causes = checkSelectable(selectableFields, schema, "selectableFields")
     return causes.length === 0
       ? Result.succeed(schema)
       : Result.fail(causes.map(({ field, message }) => ({ path: field, why: message })))
@@ -144,7 +174,7 @@ const whole = (
   { properties, ...parts }: StructuralSchema
 ): StructuralSchema => ({
   ...parts,
-  description: description ?? `${kind} is a kind of its own.`,
+  description: parts.description ?? description ?? `${kind} is a kind of its own.`,
   properties: {
     apiVersion: { type: "string", description: "The version of this representation of the object." },
     kind: { type: "string", description: "The kind of the object." },

@@ -3,8 +3,9 @@
  * "x-kubernetes-list-type": "set" })`. They are copied as they are; `title`, `description` and `format` are copied too.
  * Source: apiextensions.k8s.io/v1 JSONSchemaProps.
  */
+import type { StructuralSchema } from "../structural/StructuralSchema.ts"
 
-/** A rule in CEL, passed on to the API server; nothing here evaluates one. Source: apiextensions.k8s.io/v1 ValidationRule. */
+/** A rule in CEL, for the API server; the descriptor of the kind evaluates it too. Source: apiextensions.k8s.io/v1 ValidationRule. */
 export interface Rule {
   readonly [key: string]: unknown
   readonly rule: string
@@ -38,6 +39,8 @@ declare module "effect/Schema" {
       readonly "x-kubernetes-preserve-unknown-fields"?: Extensions["x-kubernetes-preserve-unknown-fields"]
       readonly "x-kubernetes-embedded-resource"?: Extensions["x-kubernetes-embedded-resource"]
       readonly "x-kubernetes-validations"?: Extensions["x-kubernetes-validations"]
+      /** On a check: what it tests, in keywords of a structural schema. `Crd.keywords` makes such checks. */
+      readonly structuralKeywords?: StructuralSchema | undefined
     }
   }
 }

@@ -37,11 +37,12 @@ const keyword = (
   type: StructuralSchema["type"],
   { annotations }: SchemaAST.Check<never>
 ): Result.Result<StructuralSchema, string> => {
-  // `structural` collects the rules, with the node's other annotations.
-  if (annotations?.["x-kubernetes-validations"] !== undefined) return Result.succeed({})
+  if (annotations?.structuralKeywords !== undefined) return Result.succeed(annotations.structuralKeywords)
   const representation = annotations?.representation as Representation | undefined
   const id = representation?.id.replace("effect/schema/", "") ?? ""
   const payload = representation?.payload ?? {}
+  // `structural` collects the rules, with the node's other annotations. A type is never expressed by rules.
+  if (annotations?.["x-kubernetes-validations"] !== undefined && id !== "isInt") return Result.succeed({})
   if (id === "isPattern" && payload.source !== undefined) return patternKeyword(payload.source, payload.flags ?? "")
   const translated = keywordOfCheck[id]?.(payload, type)
   if (translated !== undefined) return Result.succeed(translated)
@@ -136,16 +137,22 @@ const patternKeyword = (source: string, flags: string): Result.Result<Structural
 const isUnsupportedByRe2 = (source: string): boolean =>
   compile(source).problem !== undefined || /\(\?<[A-Za-z_$]/.test(source)
 
-/** The keywords of both: the narrower bound, and a second pattern in `allOf`. */
-const intersect = (a: StructuralSchema, b: StructuralSchema): Result.Result<StructuralSchema, string> => {
+/** The keywords of both: the narrower bound, and in `allOf` what a schema can have once only. */
+export const intersect = (a: StructuralSchema, b: StructuralSchema): Result.Result<StructuralSchema, string> => {
   if (a.multipleOf !== undefined && b.multipleOf !== undefined && a.multipleOf !== b.multipleOf)
     return Result.fail("two divisors cannot be said in a definition")
-  if (a.pattern !== undefined && b.pattern !== undefined)
-    return Result.succeed({ ...a, allOf: [...(a.allOf ?? []), { pattern: b.pattern }] })
+  const twice = Object.keys(b.properties ?? {}).find((name) => Object.hasOwn(a.properties ?? {}, name))
+  if (twice !== undefined) return Result.fail(`two schemas of the field ${JSON.stringify(twice)}`)
+  const second = once.filter((key) => a[key] !== undefined && b[key] !== undefined).map((key) => ({ [key]: b[key] }))
+  const all = [...(a.allOf ?? []), ...(b.allOf ?? []), ...second]
   return Result.succeed(
     defined({
       ...a,
       ...b,
+      ...Object.fromEntries(once.map((key) => [key, a[key] ?? b[key]])),
+      allOf: all.length > 0 ? all : undefined,
+      properties: a.properties === undefined ? b.properties : { ...a.properties, ...b.properties },
+      required: b.required === undefined ? a.required : [...new Set([...(a.required ?? []), ...b.required])].sort(),
       ...lowerBound(a, b),
       ...upperBound(a, b),
       ...tightest(a, b, ["minLength", "minItems", "minProperties"], Math.max),
@@ -153,6 +160,8 @@ const intersect = (a: StructuralSchema, b: StructuralSchema): Result.Result<Stru
     })
   )
 }
+
+const once = ["pattern", "enum", "anyOf", "oneOf", "not"] as const
 
 type OptionalKeywords = { readonly [K in keyof StructuralSchema]: StructuralSchema[K] | undefined }
 

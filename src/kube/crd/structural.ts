@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { keywords } from "./checks.ts"
+import { intersect, keywords } from "./checks.ts"
 import { childPath, type Place, type Refusal } from "./place.ts"
 import type { StructuralSchema } from "../structural/StructuralSchema.ts"
 import type { Extensions, Rule } from "./Extensions.ts"
@@ -49,7 +49,11 @@ const shapeOf = (ast: SchemaAST.AST, place: Place): StructuralSchema => {
       return { type: "boolean" }
     case "Literal":
     case "Enum":
-      return Unions.enumeration([ast]) ?? place.refuse(place.path, "its values have no common type of JSON")
+      // Its own encoding, such as a default, is accounted for by `wireForm`.
+      return (
+        Unions.enumeration([SchemaAST.toType(ast)]) ??
+        place.refuse(place.path, "its values have no common type of JSON")
+      )
     case "Unknown":
     case "Any":
       return { nullable: true, "x-kubernetes-preserve-unknown-fields": true }
@@ -85,7 +89,20 @@ const withChecks = (ast: SchemaAST.AST, shape: StructuralSchema, place: Place): 
   if (Result.isFailure(found)) return place.refuse(place.path, found.failure)
   if (found.success["x-kubernetes-list-type"] === "set" && !isScalar(shape.items))
     return place.refuse(place.path, "that elements are unique can be said of scalars alone; use a map list with keys")
-  return { ...shape, ...found.success }
+  const both = intersect(withoutTypes(shape, found.success), found.success)
+  if (Result.isFailure(both)) return place.refuse(place.path, both.failure)
+  const { nullable = false, "x-kubernetes-preserve-unknown-fields": preserves = false, ...props } = both.success
+  return {
+    ...props,
+    ...(nullable ? { nullable } : {}),
+    ...(preserves ? { "x-kubernetes-preserve-unknown-fields": preserves } : {})
+  }
+}
+
+/** Other alternatives take the place of those that only repeat `x-kubernetes-int-or-string`. */
+const withoutTypes = (shape: StructuralSchema, { anyOf }: StructuralSchema): StructuralSchema => {
+  const { anyOf: _, ...rest } = shape
+  return anyOf !== undefined && shape["x-kubernetes-int-or-string"] === true ? rest : shape
 }
 
 const isScalar = (props: StructuralSchema | undefined): boolean =>
@@ -104,7 +121,7 @@ const objectOf = (ast: SchemaAST.Objects, place: Place): StructuralSchema => {
   if (rest === undefined) return { type: "object", ...fieldsOf(ast, place) }
   if (others.length > 0 || rest.parameter._tag !== "String" || rest.parameter.checks !== undefined)
     return place.refuse(place.path, "keys of a record can only be any strings; say more with CEL rules")
-  const isOpen = rest.type._tag === "Unknown" || rest.type._tag === "Any"
+  const isOpen = (rest.type._tag === "Unknown" || rest.type._tag === "Any") && rest.type.checks === undefined
   if (isOpen) return { type: "object", ...fieldsOf(ast, place), "x-kubernetes-preserve-unknown-fields": true }
   if (ast.propertySignatures.length > 0)
     return place.refuse(

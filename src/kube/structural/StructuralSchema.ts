@@ -1,7 +1,7 @@
 /**
  * The schema of a custom resource as a CustomResourceDefinition has it (`openAPIV3Schema`): the part of JSON schema that the API allows, with
  * its own extensions. It is plain JSON and may come from a client, so it is well formed only after `check` has accepted it.
- * Rules in CEL (`x-kubernetes-validations`) are kept and never evaluated.
+ * Rules in CEL (`x-kubernetes-validations`) are compiled and evaluated by `kube/cel`.
  * Source: apiextensions.k8s.io/v1 JSONSchemaProps.
  */
 

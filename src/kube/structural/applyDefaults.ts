@@ -19,7 +19,7 @@ const fillMembers = (schema: StructuralSchema, value: Members): Members => {
   for (const name of Object.keys(value)) {
     const before = value[name]
     const of = propertyOf(schema, name) ?? additionalOf(schema)
-    const after = isAbsent(before, of) ? fill(of, of?.default) : fill(of, before)
+    const after = isAbsent(before, of) ? fill(of, defaultOf(of)) : fill(of, before)
     if (after === before) continue
     out ??= copy(value)
     if (after === undefined) delete out[name]
@@ -27,12 +27,16 @@ const fillMembers = (schema: StructuralSchema, value: Members): Members => {
   }
   for (const name of Object.keys(schema.properties ?? {})) {
     const of = propertyOf(schema, name)
-    if (of?.default === undefined || member(value, name) !== undefined) continue
+    const given = defaultOf(of)
+    if (given === undefined || member(value, name) !== undefined) continue
     out ??= copy(value)
-    put(out, name, fill(of, of.default))
+    put(out, name, fill(of, given))
   }
   return out ?? value
 }
+
+/** A default of null is none. Source: apiextensions-apiserver, defaulting: Default. */
+const defaultOf = (schema: StructuralSchema | undefined): unknown => schema?.default ?? undefined
 
 const fillItems = (schema: StructuralSchema | undefined, value: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
   if (schema === undefined) return value

@@ -8,6 +8,8 @@ interface Compiled {
   readonly test: (text: string) => boolean
   /** The message of Go's parser; absent for a valid expression. */
   readonly problem?: string
+  /** The instructions of the automaton, in which a search for places runs; absent for a malformed expression. */
+  readonly program?: ReturnType<ReturnType<typeof RE2JS.compile>["re2"]>["prog"]
 }
 
 const known = new Map<string, Compiled>()
@@ -28,7 +30,7 @@ export const compile = (pattern: string): Compiled => {
 const attempt = (pattern: string): Compiled => {
   try {
     const expression = RE2JS.compile(pattern)
-    return { test: (text) => expression.test(text) }
+    return { test: (text) => expression.test(text), program: expression.re2().prog }
   } catch (error) {
     return { test: () => true, problem: error instanceof Error ? error.message : String(error) }
   }

@@ -1,6 +1,6 @@
 /**
  * Whether a schema allows a value, with the API server's messages, because users and tests match on these texts. Total: any JSON can be
- * checked against any schema, and every fault is reported. Rules in CEL are not evaluated. The work is proportional to the value, times the
+ * checked against any schema, and every fault is reported. Rules in CEL are evaluated separately. The work is proportional to the value, times the
  * alternatives of `anyOf` and its like.
  *
  * One walk over a value and its schema. Each condition checks only values of the type it is for, so that a value of the wrong type is

@@ -123,7 +123,9 @@ const schemaOf = (tape: Tape, depth: number): StructuralSchema => {
   // A nullable enum would need null among its values.
   if (tape.draw(4) === 1 && schema.enum === undefined) schema.nullable = true
   if (tape.draw(4) !== 1) return schema
-  return { ...schema, default: applyDefaults(schema, valueOf(schema, tape)) }
+  const fallback = applyDefaults(schema, valueOf(schema, tape))
+  // A default of null is none.
+  return fallback === null ? schema : { ...schema, default: fallback }
 }
 
 /** A schema of an object. */

@@ -1,4 +1,4 @@
-import { describe } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Default from "../../../src/kube/structural/applyDefaults.ts"
 import * as Check from "../../../src/kube/structural/check.ts"
@@ -222,6 +222,15 @@ describe("Default", () => {
     )
     return same(nulled?.value, Default.applyDefaults(place.schema, place.schema.default))
   })
+})
+
+it("Default ignores a default of null, as the API server does", () => {
+  const schema: StructuralSchema = {
+    type: "object",
+    properties: { a: { type: "string", nullable: true, default: null }, b: { type: "string", default: null } }
+  }
+  const stored: unknown = Default.applyDefaults(schema, { b: null })
+  assert.deepStrictEqual(stored, {})
 })
 
 describe("Structure", () => {

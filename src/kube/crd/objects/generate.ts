@@ -18,7 +18,7 @@ export interface Kind {
   readonly apiVersion: string
   readonly kind: string
   readonly isNamespaced: boolean
-  /** The Schema of an object's `spec` and `status`. */
+  /** The Schema of an object's `spec` and `status`, or of all its fields. */
   readonly parts: AnySchema
   readonly decode: (object: unknown) => Result.Result<unknown, unknown>
 }
@@ -74,9 +74,7 @@ const objectOf = (
   { apiVersion, isNamespaced, kind }: Kind,
   { name, namespace }: { readonly name: string; readonly namespace: string },
   part: unknown
-): KubeObject => ({
-  apiVersion,
-  kind,
-  metadata: isNamespaced ? { name, namespace } : { name },
-  ...(part as object)
-})
+): KubeObject => {
+  const { metadata = {}, ...fields } = part as { readonly metadata?: object }
+  return { apiVersion, kind, ...fields, metadata: { ...(isNamespaced ? { name, namespace } : { name }), ...metadata } }
+}
