@@ -19,6 +19,9 @@ import * as AuditLog from "./audit/AuditLog.ts"
 import * as Authenticator from "./authentication/Authenticator.ts"
 import * as Authorizer from "./authorization/Authorizer.ts"
 import { creationByUpdate, noEscalation } from "./authorization/escalation.ts"
+import { paramAccess } from "./policy/access.ts"
+import * as Policies from "./policy/configuration.ts"
+import * as policies from "./policy/plugin.ts"
 import { plugins } from "./admission/builtIn.ts"
 import * as Hooks from "./webhook/configuration.ts"
 import { WebhookCaller } from "./webhook/WebhookCaller.ts"
@@ -125,13 +128,16 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   for (const resource of builtIn) collection(resource.storage)
   const registry = new ResourceRegistry(options.metrics === true ? [...builtIn, ...Measured.resources] : builtIn)
   const mode = options.authorization ?? "AlwaysAllow"
-  const authorization = mode === "RBAC" ? [noEscalation, creationByUpdate] : []
-  const hooks = Hooks.make(collection)
+  const authorization = mode === "RBAC" ? [noEscalation, creationByUpdate, paramAccess] : []
+  const { mutating, validating } = webhooks.plugins(Hooks.make(collection))
   const state: ServerState = {
     log,
     registry,
     collection,
-    admission: Admission.chain([...plugins(options.admission, webhooks.plugins(hooks)), ...authorization]),
+    admission: Admission.chain([
+      ...plugins(options.admission, [mutating, policies.plugin(Policies.make(collection)), validating]),
+      ...authorization
+    ]),
     authenticator: Authenticator.make(options.authentication),
     authorizer: Authorizer.make(mode, collection),
     audit: AuditLog.make(options.audit),
@@ -147,7 +153,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     now,
     random,
     warnings: [],
-    written: { last: undefined }
+    written: { last: undefined, annotations: undefined }
   })
   yield* Effect.orDie(bootstrap(contextOf(request, clock.currentTimeMillisUnsafe(), random)))
 

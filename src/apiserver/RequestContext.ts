@@ -28,8 +28,8 @@ export interface RequestContext {
   readonly random: Random.Random
   /** Warnings for the response header; validation and admission append to it. */
   readonly warnings: Array<string>
-  /** What the request has written so far, for the audit log. */
-  readonly written: { last: Version | undefined }
+  /** For the audit log: what the request has written so far, and the annotations of its entry, of which policies make some. */
+  readonly written: { last: Version | undefined; annotations: Map<string, string> | undefined }
 }
 
 let lastSecond = 0

@@ -16,6 +16,7 @@ import * as converted from "./apiextensions/conversion/converted.ts"
 import * as definitions from "./apiextensions/definitions.ts"
 import * as discovery from "./discovery.ts"
 import * as OpenApi from "./openapi/serve.ts"
+import * as policyStatus from "./policy/status.ts"
 import * as StatusError from "./StatusError.ts"
 import * as routing from "./routing.ts"
 import type { Target } from "./routing.ts"
@@ -114,7 +115,8 @@ const record = (
     code: outcome.code,
     reason: outcome.reason,
     revision,
-    changed
+    changed,
+    annotations: written.annotations === undefined ? undefined : Object.fromEntries(written.annotations)
   })
 }
 
@@ -160,9 +162,13 @@ const route = (context: RequestScope, segments: ReadonlyArray<string> | undefine
   const target = routing.target(context.state.registry, segments)
   if (target === undefined) return documentOf(context, segments)
   const response = dispatch(context, target)
-  // Served resources follow the write of a definition; the response stays as it was made before that.
-  return definitions.concerns(target.resource) && context.request.method !== "GET"
-    ? Effect.tap(response, () => Effect.sync(() => definitions.sync(context)))
+  if (context.request.method === "GET") return response
+  // Served resources follow the write of a definition, and statuses that of a policy; the response stays as it was made before that.
+  if (definitions.concerns(target.resource)) {
+    return Effect.tap(response, () => Effect.sync(() => definitions.sync(context)))
+  }
+  return policyStatus.concerns(target.resource)
+    ? Effect.tap(response, () => Effect.sync(() => policyStatus.sync(context, target.resource)))
     : response
 }
 
@@ -205,7 +211,7 @@ const dispatch = (context: RequestScope, target: Target): Response => {
 }
 
 /**
- * Subresources with a kind of their own. `status`, `finalize` and `ephemeralcontainers` are updates of a part of their object and handled like
+ * Subresources with a kind of their own. `status`, `approval`, `finalize` and `ephemeralcontainers` are updates of a part of their object and handled like
  * those of the whole.
  */
 const subresourceHandlers: ReadonlyMap<string, SubresourceHandler> = new Map([

@@ -1,6 +1,6 @@
 /**
  * Admission: plugins that complete an object before it is validated (`admit`), check it afterwards (`check`), or check a deletion
- * (`remove`). They run in the order of the list; those of webhooks wait. What has to be true when the object is stored is decided in the
+ * (`remove`) or a connection (`connect`). They run in the order of the list; those of webhooks wait. What has to be true when the object is stored is decided in the
  * synchronous section of the commit (`atCommit`). Policy belongs here, the validation of resources in `validation/`, webhooks in `webhook/`.
  */
 import * as Effect from "effect/Effect"
@@ -55,6 +55,15 @@ export interface Deletion {
   readonly options: DeleteOptions
 }
 
+/** A connection to a subresource, such as `pods/exec`. */
+export interface Connection {
+  readonly context: RequestScope
+  readonly target: Target
+  /** The options of the connection: `PodExecOptions` and the like. */
+  readonly object: JsonObject
+  readonly as: GroupVersionKind
+}
+
 /** Undefined admits and a StatusError refuses. A plugin that waits returns an effect that does one of the two. */
 export type Answer = Effect.Effect<void, StatusError.StatusError> | undefined
 
@@ -68,6 +77,7 @@ export interface Plugin {
   /** Runs in the synchronous section that stores the object: a request may have waited since `admit` and `check`. */
   readonly atCommit?: (write: Write) => AtCommit
   readonly remove?: (deletion: Deletion) => Answer
+  readonly connect?: (connection: Connection) => Answer
   /** Whether it also handles writes through subresources. */
   readonly subresources?: true
 }
@@ -80,6 +90,7 @@ export interface Admission {
   readonly check: Phase<Write>
   readonly atCommit: (write: Write) => AtCommit
   readonly remove: Phase<Deletion>
+  readonly connect: Phase<Connection>
 }
 
 const chained = <A>(steps: ReadonlyArray<((of: A) => Answer) | undefined>): Phase<A> => {
@@ -122,7 +133,8 @@ export const chain = (plugins: ReadonlyArray<Plugin>): Admission => ({
   admit: phase(plugins, (some) => chained(some.map(({ admit }) => admit))),
   check: phase(plugins, (some) => chained(some.map(({ check }) => check))),
   atCommit: phase(plugins, (some) => together(some.map(({ atCommit }) => atCommit))),
-  remove: chained(plugins.map(({ remove }) => remove))
+  remove: chained(plugins.map(({ remove }) => remove)),
+  connect: chained(plugins.map(({ connect }) => connect))
 })
 
 /** Runs both phases for the object of a subresource with a kind of its own: such an object is not stored. */

@@ -1,15 +1,18 @@
 /**
  * A stored CustomResourceDefinition as ResourceDefinitions, one for each served version. All versions share a storage: with the
- * conversion strategy None they differ in apiVersion only, with Webhook `conversion/` converts between them. CEL rules are kept
- * in the schema and not evaluated.
+ * conversion strategy None they differ in apiVersion only, with Webhook `conversion/` converts between them.
+ * Rules in CEL are evaluated after the schema.
  */
 import { applyDefaults } from "../../kube/structural/applyDefaults.ts"
 import { additionalOf } from "../../kube/structural/StructuralSchema.ts"
 import type { StructuralSchema } from "../../kube/structural/StructuralSchema.ts"
+import { evaluateRules, hasRules as ruled } from "../../kube/cel/rules/rules.ts"
+import { invalid, whole } from "../../kube/structural/fieldErrors.ts"
 import { validate } from "../../kube/structural/validate.ts"
 import { arrayAt, at, ensureObject, get, isObject, numberAt, objectAt, set, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
+import * as selectable from "../scheme/selectable.ts"
 import * as Shape from "../scheme/Shape.ts"
 import { columnsOf } from "./columns.ts"
 import { addressOf } from "../webhook/call.ts"
@@ -67,7 +70,7 @@ const resourceOf = (
     storage: storageOf(definition),
     generation: hasStatus ? "content" : "whole",
     unconditionalUpdate: false,
-    fields: {},
+    fields: Object.fromEntries(selectablePaths(version).map((path) => [path.slice(1), selectable.path(path.slice(1))])),
     defaults: fill,
     onCreate: hasStatus ? withoutStatus : undefined,
     onUpdate: fill,
@@ -86,6 +89,10 @@ const resourceOf = (
 
 const texts = (object: JsonObject, key: string): ReadonlyArray<string> =>
   arrayAt(object, key).flatMap((one) => (typeof one === "string" ? [one] : []))
+
+/** The JSON paths of the selectable fields of a version. */
+export const selectablePaths = (version: Json): ReadonlyArray<string> =>
+  arrayAt(version, "selectableFields").map((one) => textAt(one, "jsonPath"))
 
 /** The schema of a version of a validated definition. */
 export const schemaOf = (version: JsonObject): StructuralSchema => objectAt(version, "schema", "openAPIV3Schema") ?? {}
@@ -119,6 +126,30 @@ export const faultsOf = (
   custom: ResourceDefinition.CustomResourceInfo,
   object: JsonObject
 ) => validate(custom.schema, { ...object, apiVersion: ResourceDefinition.apiVersion(resource), kind: resource.kind })
+
+export const hasRules = (custom: ResourceDefinition.CustomResourceInfo): boolean => ruled(custom.schema, true)
+
+/** The errors of the rules in CEL; `before` is the stored object of an update. */
+export const rulesBroken = (
+  resource: ResourceDefinition.ResourceDefinition,
+  custom: ResourceDefinition.CustomResourceInfo,
+  object: JsonObject,
+  before: JsonObject | undefined
+) => {
+  const typed = { apiVersion: ResourceDefinition.apiVersion(resource), kind: resource.kind }
+  return evaluateRules(
+    custom.schema,
+    { ...object, ...typed },
+    before === undefined ? undefined : { ...before, ...typed }
+  )
+}
+
+/** Stands for the rules of an object whose schema is not met. */
+export const unchecked = invalid(
+  whole,
+  null,
+  "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
+)
 
 /** The value at the field path of an error, `spec.list[0].name`. */
 export const valueAt = (object: JsonObject, field: string): Json | undefined => {

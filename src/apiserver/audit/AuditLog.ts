@@ -32,6 +32,8 @@ export interface Entry {
   readonly revision: number
   /** Whether the request wrote anything; `revision` is that of its last write then. */
   readonly changed: boolean
+  /** What admission policies have recorded: `policy.example.com/key`, `validation.policy.admission.k8s.io/validation_failure`. */
+  readonly annotations: Readonly<Record<string, string>> | undefined
 }
 
 export interface Options {

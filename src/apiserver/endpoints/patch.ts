@@ -169,7 +169,7 @@ const applied = (
 
 /** An apply manages only the fields that its endpoint can change. */
 const onlyPart = ({ resource, subresource }: Target, config: JsonObject): JsonObject => {
-  if (subresource === "status") {
+  if (subresource === "status" || subresource === "approval") {
     const status = get(config, "status")
     return status === undefined ? {} : { status }
   }

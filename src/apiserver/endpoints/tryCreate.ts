@@ -74,7 +74,7 @@ const validated = (
   options: WriteOptions,
   managers: managedFields.Owners | undefined
 ): Ready | StatusError.StatusError => {
-  target.resource.onCreate?.(object)
+  target.resource.onCreate?.(object, context.request.user)
   const owners = managers ?? ownersOfNew(context, target, object, options)
   const isAllocated = addresses.allocate(context, target.resource, object)
   if (StatusError.isRefusal(isAllocated)) return isAllocated

@@ -200,6 +200,11 @@ const merged = (context: RequestScope, target: Target, object: JsonObject, befor
   switch (subresource) {
     case "status":
       return withStatusOf(context, resource, object, before)
+    case "approval": {
+      const conditions = at(object, "status", "conditions")
+      const approved = { ...object, status: { ...objectAt(before, "status"), conditions: conditions ?? [] } }
+      return withStatusOf(context, resource, approved, before)
+    }
     case "finalize":
       return { ...withPart(before, "spec", get(object, "spec")), metadata: ensureObject(object, "metadata") }
     case "ephemeralcontainers": {

@@ -17,6 +17,8 @@ CinderPersistentVolumeSource fsType:s readOnly:b secretRef:SecretReference volum
 CinderVolumeSource fsType:s readOnly:b secretRef:LocalObjectReference volumeID!:s
 ClientIPConfig timeoutSeconds*:i
 ClusterTrustBundleProjection labelSelector:meta.LabelSelector name*:s optional*:b path!:s signerName*:s
+ComponentCondition error:s message:s status!:s type!:s
+ComponentStatus apiVersion:s conditions:[]ComponentCondition kind:s metadata&:meta.ObjectMeta
 ConfigMap apiVersion:s binaryData:{}y data:{}s immutable*:b kind:s metadata&:meta.ObjectMeta
 ConfigMapEnvSource name:s optional*:b
 ConfigMapKeySelector@ key!:s name:s optional*:b

@@ -145,12 +145,19 @@ Subject@ apiGroup:s kind!:s name!:s namespace:s
 `
 
 const admissionregistration = `
+ApplyConfiguration expression:s
 AuditAnnotation key!:s valueExpression!:s
 ExpressionWarning fieldRef!:s warning!:s
+JSONPatch expression:s
 MatchCondition expression!:s name!:s
 MatchResources@ excludeResourceRules:[]NamedRuleWithOperations matchPolicy*:s namespaceSelector:meta.LabelSelector objectSelector:meta.LabelSelector resourceRules:[]NamedRuleWithOperations
+MutatingAdmissionPolicy apiVersion:s kind:s metadata&:meta.ObjectMeta spec&:MutatingAdmissionPolicySpec
+MutatingAdmissionPolicyBinding apiVersion:s kind:s metadata&:meta.ObjectMeta spec&:MutatingAdmissionPolicyBindingSpec
+MutatingAdmissionPolicyBindingSpec matchResources:MatchResources paramRef:ParamRef policyName:s
+MutatingAdmissionPolicySpec failurePolicy*:s matchConditions:[name]MatchCondition~name matchConstraints:MatchResources mutations:[]Mutation paramKind:ParamKind reinvocationPolicy:s variables:[]Variable
 MutatingWebhook admissionReviewVersions!:[]s clientConfig!:WebhookClientConfig failurePolicy*:s matchConditions:[name]MatchCondition~name matchPolicy*:s name!:s namespaceSelector:meta.LabelSelector objectSelector:meta.LabelSelector reinvocationPolicy*:s rules:[]RuleWithOperations sideEffects!*:s timeoutSeconds*:i
 MutatingWebhookConfiguration apiVersion:s kind:s metadata&:meta.ObjectMeta webhooks:[name]MutatingWebhook~name
+Mutation applyConfiguration:ApplyConfiguration jsonPatch:JSONPatch patchType!:s
 NamedRuleWithOperations@ apiGroups:[]s apiVersions:[]s operations:[]s resourceNames:[]s resources:[]s scope*:s
 ParamKind@ apiVersion:s kind:s
 ParamRef@ name:s namespace:s parameterNotFoundAction*:s selector:meta.LabelSelector
@@ -225,6 +232,8 @@ SubjectRulesReviewStatus evaluationError:s incomplete!:b nonResourceRules!:[]Non
 const networking = `
 HTTPIngressPath backend!:IngressBackend path:s pathType!*:s
 HTTPIngressRuleValue paths!:[]HTTPIngressPath
+IPAddress apiVersion:s kind:s metadata&:meta.ObjectMeta spec!:IPAddressSpec
+IPAddressSpec parentRef!*:ParentReference
 IPBlock cidr!:s except:[]s
 Ingress apiVersion:s kind:s metadata&:meta.ObjectMeta spec&:IngressSpec status&:IngressStatus
 IngressBackend resource:core.TypedLocalObjectReference service:IngressServiceBackend
@@ -245,7 +254,90 @@ NetworkPolicyIngressRule from:[]NetworkPolicyPeer ports:[]NetworkPolicyPort
 NetworkPolicyPeer ipBlock:IPBlock namespaceSelector:meta.LabelSelector podSelector:meta.LabelSelector
 NetworkPolicyPort endPort*:i port*:x protocol*:s
 NetworkPolicySpec egress:[]NetworkPolicyEgressRule ingress:[]NetworkPolicyIngressRule podSelector&:meta.LabelSelector policyTypes:[]s
+ParentReference group:s name!:s namespace:s resource!:s
 ServiceBackendPort name:s number:i
+ServiceCIDR apiVersion:s kind:s metadata&:meta.ObjectMeta spec&:ServiceCIDRSpec status&:ServiceCIDRStatus
+ServiceCIDRSpec cidrs:[]s
+ServiceCIDRStatus conditions:[type]meta.Condition~type
+`
+
+const certificates = `
+CertificateSigningRequest apiVersion:s kind:s metadata&:meta.ObjectMeta spec!:CertificateSigningRequestSpec status&:CertificateSigningRequestStatus
+CertificateSigningRequestCondition lastTransitionTime&:t lastUpdateTime&:t message:s reason:s status!:s type!:s
+CertificateSigningRequestSpec expirationSeconds*:i extra:{}[]s groups:[]s request!:y signerName!:s uid:s usages:[]s username:s
+CertificateSigningRequestStatus certificate:y conditions:[type]CertificateSigningRequestCondition
+`
+
+const node = `
+Overhead podFixed:{}q
+RuntimeClass apiVersion:s handler!:s kind:s metadata&:meta.ObjectMeta overhead:Overhead scheduling:Scheduling
+Scheduling nodeSelector:{}s@ tolerations:[]core.Toleration
+`
+
+const flowcontrol = `
+ExemptPriorityLevelConfiguration lendablePercent*:i nominalConcurrencyShares*:i
+FlowDistinguisherMethod type!:s
+FlowSchema apiVersion:s kind:s metadata&:meta.ObjectMeta spec&:FlowSchemaSpec status&:FlowSchemaStatus
+FlowSchemaCondition lastTransitionTime&:t message:s reason:s status:s type:s
+FlowSchemaSpec distinguisherMethod:FlowDistinguisherMethod matchingPrecedence&:i priorityLevelConfiguration!:PriorityLevelConfigurationReference rules:[]PolicyRulesWithSubjects
+FlowSchemaStatus conditions:[type]FlowSchemaCondition~type
+GroupSubject name!:s
+LimitResponse queuing:QueuingConfiguration type!:s
+LimitedPriorityLevelConfiguration borrowingLimitPercent*:i lendablePercent*:i limitResponse&:LimitResponse nominalConcurrencyShares*&:i
+NonResourcePolicyRule nonResourceURLs!:[=]s verbs!:[=]s
+PolicyRulesWithSubjects nonResourceRules:[]NonResourcePolicyRule resourceRules:[]ResourcePolicyRule subjects!:[]Subject
+PriorityLevelConfiguration apiVersion:s kind:s metadata&:meta.ObjectMeta spec&:PriorityLevelConfigurationSpec status&:PriorityLevelConfigurationStatus
+PriorityLevelConfigurationCondition lastTransitionTime&:t message:s reason:s status:s type:s
+PriorityLevelConfigurationReference name!:s
+PriorityLevelConfigurationSpec exempt:ExemptPriorityLevelConfiguration limited:LimitedPriorityLevelConfiguration type!:s
+PriorityLevelConfigurationStatus conditions:[type]PriorityLevelConfigurationCondition~type
+QueuingConfiguration handSize&:i queueLengthLimit&:i queues&:i
+ResourcePolicyRule apiGroups!:[=]s clusterScope:b namespaces&:[=]s resources!:[=]s verbs!:[=]s
+ServiceAccountSubject name!:s namespace!:s
+Subject group:GroupSubject kind!:s serviceAccount:ServiceAccountSubject user:UserSubject
+UserSubject name!:s
+`
+
+const resource = `
+AllocatedDeviceStatus conditions&:[type]meta.Condition data*:j device!:s driver!:s networkData:NetworkDeviceData pool!:s shareID*:s
+AllocationResult allocationTimestamp*:t devices&:DeviceAllocationResult nodeSelector:core.NodeSelector
+CELDeviceSelector expression!:s
+CapacityRequestPolicy default*&:q validRange:CapacityRequestPolicyRange validValues:[]q
+CapacityRequestPolicyRange max*:q min!*:q step*:q
+CapacityRequirements requests:{}q
+Counter value!:q
+CounterSet counters!:{}Counter name!:s
+Device allNodes*:b allowMultipleAllocations*:b attributes:{}DeviceAttribute bindingConditions:[]s bindingFailureConditions:[]s bindsToNode*:b capacity:{}DeviceCapacity consumesCounters:[]DeviceCounterConsumption name!:s nodeAllocatableResourceMappings:{}NodeAllocatableResourceMapping nodeName*:s nodeSelector:core.NodeSelector taints:[]DeviceTaint
+DeviceAllocationConfiguration opaque:OpaqueDeviceConfiguration requests:[]s source!:s
+DeviceAllocationResult config:[]DeviceAllocationConfiguration results:[]DeviceRequestAllocationResult
+DeviceAttribute bool*:b bools:[]b int*:l ints:[]l string*:s strings:[]s version*:s versions:[]s
+DeviceCapacity requestPolicy:CapacityRequestPolicy value!:q
+DeviceClaim config:[]DeviceClaimConfiguration constraints:[]DeviceConstraint requests&:[]DeviceRequest
+DeviceClaimConfiguration opaque:OpaqueDeviceConfiguration requests:[]s
+DeviceClass apiVersion:s kind:s metadata&:meta.ObjectMeta spec!:DeviceClassSpec
+DeviceClassConfiguration opaque:OpaqueDeviceConfiguration
+DeviceClassSpec config:[]DeviceClassConfiguration extendedResourceName*:s selectors:[]DeviceSelector
+DeviceConstraint distinctAttribute*:s matchAttribute*:s requests:[]s
+DeviceCounterConsumption counterSet!:s counters!:{}Counter
+DeviceRequest exactly:ExactDeviceRequest firstAvailable:[]DeviceSubRequest name!:s
+DeviceRequestAllocationResult adminAccess*&:b bindingConditions:[]s bindingFailureConditions:[]s consumedCapacity:{}q device!:s driver!:s pool!:s request!:s shareID*:s tolerations:[]DeviceToleration
+DeviceSelector cel:CELDeviceSelector
+DeviceSubRequest allocationMode:s capacity:CapacityRequirements count:l deviceClassName!:s name!:s selectors:[]DeviceSelector tolerations:[]DeviceToleration
+DeviceTaint effect!:s key!:s timeAdded*:t value:s
+DeviceToleration effect:s key:s operator:s tolerationSeconds*:l value:s
+ExactDeviceRequest adminAccess*:b allocationMode:s capacity:CapacityRequirements count:l deviceClassName!:s selectors:[]DeviceSelector tolerations:[]DeviceToleration
+NetworkDeviceData hardwareAddress:s interfaceName:s ips:[]s
+NodeAllocatableResourceMapping allocationMultiplier*:q capacityKey*:s
+OpaqueDeviceConfiguration driver!:s parameters!:j
+ResourceClaim apiVersion:s kind:s metadata&:meta.ObjectMeta spec!:ResourceClaimSpec status&:ResourceClaimStatus
+ResourceClaimConsumerReference apiGroup:s name!:s resource!:s uid!:s
+ResourceClaimSpec devices&:DeviceClaim
+ResourceClaimStatus allocation:AllocationResult devices:[driver,device,pool,shareID]AllocatedDeviceStatus reservedFor:[uid]ResourceClaimConsumerReference~uid
+ResourceClaimTemplate apiVersion:s kind:s metadata&:meta.ObjectMeta spec!:ResourceClaimTemplateSpec
+ResourceClaimTemplateSpec metadata&:meta.ObjectMeta spec!:ResourceClaimSpec
+ResourcePool generation!:l name!:s resourceSliceCount!:l
+ResourceSlice apiVersion:s kind:s metadata&:meta.ObjectMeta spec!:ResourceSliceSpec
+ResourceSliceSpec allNodes*:b devices&:[]Device driver!:s nodeName*:s nodeSelector:core.NodeSelector perDeviceNodeSelection*:b pool!:ResourcePool sharedCounters:[]CounterSet
 `
 
 export const groups = {
@@ -264,5 +356,9 @@ export const groups = {
   storage,
   authentication,
   authorization,
-  networking
+  networking,
+  certificates,
+  node,
+  flowcontrol,
+  resource
 }

@@ -37,13 +37,29 @@ export const typesOf = (resources: ReadonlyArray<ResourceDefinition>): ReadonlyM
       if (custom === undefined) return []
       const id = idOf(resource)
       const gvk = { group, version, kind: resource.kind }
-      const own: Define = (dialect, ref) => object(dialect, custom.schema as unknown as JsonObject, ref)
+      const selectable = selectableOf(resource)
+      const own: Define = (dialect, ref) => ({
+        ...object(dialect, custom.schema as unknown as JsonObject, ref),
+        ...selectable
+      })
       return [
         [id, { gvk, define: own }] as const,
-        [`${id}List`, { gvk: { ...gvk, kind: `${resource.kind}List` }, define: listOf(id) }] as const
+        [
+          `${id}List`,
+          {
+            gvk: { ...gvk, kind: `${resource.kind}List` },
+            define: (...all) => ({ ...listOf(id)(...all), ...selectable })
+          }
+        ] as const
       ]
     })
   )
+
+/** apiextensions-apiserver, pkg/controller/openapi/builder: buildSelectableFields. */
+const selectableOf = ({ fields }: ResourceDefinition): JsonObject => {
+  const names = Object.keys(fields)
+  return names.length === 0 ? {} : { "x-kubernetes-selectable-fields": names.map((fieldPath) => ({ fieldPath })) }
+}
 
 const apiVersion = { type: "string", description: ofKind["apiVersion"] ?? "" }
 

@@ -189,6 +189,45 @@ export const webhooks: ReadonlyArray<PrinterColumn> = [
   age
 ]
 
+export const admissionPolicy: ReadonlyArray<PrinterColumn> = [
+  name,
+  integer("Validations", (object) => arrayAt(object, "spec", "validations").length),
+  text("ParamKind", (object) => {
+    const kind = objectAt(object, "spec", "paramKind")
+    return kind === undefined ? "<unset>" : `${textAt(kind, "apiVersion")}/${textAt(kind, "kind")}`
+  }),
+  age
+]
+
+/** Without its namespace, a parameter is in that of the request, or in none. */
+const paramRef: Cell = (object) => {
+  const ref = objectAt(object, "spec", "paramRef")
+  const name = textAt(ref, "name")
+  if (name !== "") return `${textAt(ref, "namespace") || "*"}/${name}`
+  return ref === undefined ? "<unset>" : selectorText(objectAt(ref, "selector") ?? {})
+}
+
+/** A selector as Go prints the struct. */
+const selectorText = (selector: JsonObject): string => {
+  const labels = objectAt(selector, "matchLabels") ?? {}
+  const expressions = arrayAt(selector, "matchExpressions").map(
+    (one) =>
+      `LabelSelectorRequirement{Key:${textAt(one, "key")},Operator:${textAt(one, "operator")},Values:[${texts(arrayAt(one, "values")).join(" ")}],},`
+  )
+  const matchLabels = Object.keys(labels)
+    .sort()
+    .map((key) => `${key}: ${textAt(labels, key)},`)
+    .join("")
+  return `&LabelSelector{MatchLabels:map[string]string{${matchLabels}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`
+}
+
+export const admissionPolicyBinding: ReadonlyArray<PrinterColumn> = [
+  name,
+  text("PolicyName", path("spec", "policyName")),
+  text("ParamRef", paramRef),
+  age
+]
+
 // Templates and revisions --------------------------------------------------------------------------------------------------
 
 const templateContainers = (object: JsonObject, key: string): string =>

@@ -3,6 +3,7 @@
  * handling reads these fields and never compares kinds by name. `make` fills in the defaults.
  */
 import type { StructuralSchema } from "../../kube/structural/StructuralSchema.ts"
+import type { User } from "../Api.ts"
 import type { JsonObject } from "../json.ts"
 import type { Address } from "../webhook/call.ts"
 import { onCreateOf } from "./creation.ts"
@@ -112,7 +113,7 @@ export interface ResourceDefinition {
   /** Sets defaults on every write of a whole object, in place. */
   readonly defaults: ((object: JsonObject) => void) | undefined
   /** PrepareForCreate: runs after metadata and defaults, in place. */
-  readonly onCreate: ((object: JsonObject) => void) | undefined
+  readonly onCreate: ((object: JsonObject, user: User) => void) | undefined
   /**
    * PrepareForUpdate: runs for the main resource after the status is restored, and for the status subresource after everything else is
    * restored, in place. `now` is a timestamp.

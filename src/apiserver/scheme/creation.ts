@@ -4,6 +4,7 @@
  */
 import * as Base64 from "effect/encoding/Base64"
 import { arrayAt, at, ensureObject, get, isObject, objectAt, put, set, textAt } from "../json.ts"
+import type { User } from "../Api.ts"
 import type { JsonObject } from "../json.ts"
 import { jobSelector } from "./defaults/workloads.ts"
 
@@ -50,6 +51,10 @@ export const service = (object: JsonObject): void => {
   object["status"] = { loadBalancer: {} }
 }
 
+export const withoutStatus = (object: JsonObject): void => {
+  object["status"] = {}
+}
+
 export const deployment = (object: JsonObject): void => {
   object["status"] = {}
 }
@@ -65,6 +70,33 @@ export const foldStringData = (object: JsonObject): void => {
   if (!isObject(plain)) return
   const data = ensureObject(object, "data")
   for (const [key, value] of Object.entries(plain)) if (typeof value === "string") set(data, key, Base64.encode(value))
+}
+
+/** The requestor is the user, whatever was sent. Source: pkg/registry/certificates: csrStrategy. */
+export const signingRequest = (object: JsonObject, { extra = {}, groups, name, uid }: User): void => {
+  const spec = ensureObject(object, "spec")
+  for (const member of ["extra", "groups", "uid", "username"]) delete spec[member]
+  spec["username"] = name
+  if (uid !== undefined) spec["uid"] = uid
+  if (groups.length > 0) spec["groups"] = [...groups]
+  for (const [key, texts] of Object.entries(extra)) set(ensureObject(spec, "extra"), key, [...texts])
+  object["status"] = {}
+}
+
+/** The spec never changes; new conditions get their times, and decisions stay. Source: populateConditionTimestamps. */
+export const signingRequestUpdate = (object: JsonObject, existing: JsonObject, now: string): void => {
+  put(object, "spec", get(existing, "spec"))
+  for (const condition of arrayAt(object, "status", "conditions")) {
+    if (!isObject(condition)) continue
+    const before = arrayAt(existing, "status", "conditions").find(
+      (one) =>
+        textAt(one, "type") === textAt(condition, "type") && textAt(one, "status") === textAt(condition, "status")
+    )
+    if (textAt(condition, "lastUpdateTime") === "") condition["lastUpdateTime"] = now
+    if (textAt(condition, "lastTransitionTime") === "") {
+      condition["lastTransitionTime"] = textAt(before, "lastTransitionTime") || now
+    }
+  }
 }
 
 const job = (object: JsonObject): void => {
@@ -127,8 +159,12 @@ const table: ReadonlyMap<string, (object: JsonObject) => void> = new Map(
     "batch/Job": job,
     "batch/CronJob": empty,
     "autoscaling/HorizontalPodAutoscaler": autoscaler,
+    "flowcontrol.apiserver.k8s.io/FlowSchema": empty,
+    "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration": empty,
     "networking.k8s.io/Ingress": service,
+    "networking.k8s.io/ServiceCIDR": empty,
     "policy/PodDisruptionBudget": disruptionBudget,
+    "resource.k8s.io/ResourceClaim": empty,
     "storage.k8s.io/VolumeAttachment": attachment
   })
 )

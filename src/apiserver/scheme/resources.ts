@@ -12,6 +12,7 @@ import * as groupColumns from "../printers/groupColumns.ts"
 import * as ResourceDefinition from "./ResourceDefinition.ts"
 import * as selectable from "./selectable.ts"
 import * as Shape from "./Shape.ts"
+import { infrastructure } from "./infrastructureResources.ts"
 import { stored } from "./storedResources.ts"
 import * as types from "./types.ts"
 
@@ -231,6 +232,7 @@ export const all: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
   ...coreResources,
   ...groupResources,
   ...stored,
+  ...infrastructure,
   ...reviews,
   apiService
 ]

@@ -14,6 +14,15 @@ const field =
 
 const truth = (value: Json | undefined): string => (value === true ? "true" : "false")
 
+/** The field of a custom resource at a path of members, as `selectableFields` of its definition names it: `spec.color`. */
+export const path = (text: string): ((object: JsonObject) => string) => {
+  const members = text.split(".")
+  return (object) => {
+    const value = at(object, ...members) ?? ""
+    return typeof value === "object" ? JSON.stringify(value) : String(value)
+  }
+}
+
 export const pod: Fields = {
   "spec.nodeName": field("spec", "nodeName"),
   "spec.restartPolicy": field("spec", "restartPolicy"),

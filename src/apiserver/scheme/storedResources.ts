@@ -242,6 +242,22 @@ export const stored: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
     columns: groupColumns.webhooks,
     plural: "mutatingwebhookconfigurations"
   }),
+  ResourceDefinition.make({
+    ...admission,
+    kind: "ValidatingAdmissionPolicy",
+    columns: groupColumns.admissionPolicy,
+    plural: "validatingadmissionpolicies",
+    subresources: status,
+    generation: true,
+    onCreate: creation.withoutStatus
+  }),
+  ResourceDefinition.make({
+    ...admission,
+    kind: "ValidatingAdmissionPolicyBinding",
+    columns: groupColumns.admissionPolicyBinding,
+    plural: "validatingadmissionpolicybindings",
+    generation: true
+  }),
   ResourceDefinition.make({ ...rbac, kind: "Role", columns: groupColumns.dated, plural: "roles" }),
   ResourceDefinition.make({ ...rbac, kind: "RoleBinding", columns: groupColumns.roleBinding, plural: "rolebindings" }),
   ResourceDefinition.make({

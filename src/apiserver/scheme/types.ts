@@ -105,6 +105,7 @@ const plainGroups: Readonly<Record<string, string>> = {
   autoscaling2: "autoscaling",
   batch: "batch",
   core: "",
+  flowcontrol: "flowcontrol.apiserver.k8s.io",
   policy: "policy",
   rbac: "rbac.authorization.k8s.io"
 }

@@ -69,6 +69,7 @@ const forgotten: Change = {
     labels: undefined,
     fields: undefined,
     encodings: undefined,
+    selected: undefined,
     schemaVersion: undefined,
     converted: undefined
   },

@@ -6,6 +6,7 @@
 import * as Selector from "../../kube/Selector.ts"
 import { isObject, objectAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
+import * as selectable from "../scheme/selectable.ts"
 import * as managedFields from "./managedFields.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 
@@ -25,8 +26,10 @@ export interface Version {
   readonly bare: string
   readonly owners: managedFields.Owners
   readonly labels: Readonly<Record<string, string>> | undefined
-  /** Selectable fields that are not empty. */
+  /** Selectable fields that are not empty; those of custom resources are read when they are first selected by. */
   readonly fields: Readonly<Record<string, string>> | undefined
+  /** The selectable fields of a custom resource, by path, as far as they have been selected by. */
+  selected: Map<string, string> | undefined
   /** Encodings of this version by view; made on first use. */
   encodings: Map<string, string> | undefined
   /** The API version of the text, where the versions of a kind may differ. */
@@ -53,6 +56,7 @@ class Stored implements Version {
   readonly labels: Readonly<Record<string, string>> | undefined
   readonly fields: Readonly<Record<string, string>> | undefined
   encodings: Map<string, string> | undefined = undefined
+  selected: Map<string, string> | undefined = undefined
   converted: ConvertedVersions | undefined = undefined
   readonly schemaVersion: string | undefined
   readonly bare: string
@@ -169,5 +173,20 @@ export const matches = (selection: SelectionPredicate, version: Version): boolea
 const fieldOf = (version: Version, field: string): string => {
   if (field === "metadata.name") return version.name
   if (field === "metadata.namespace") return version.namespace
-  return version.fields?.[field] ?? ""
+  // A custom resource has none at first, and is in a version of its definition; a built-in one without has none that is not empty.
+  const isCustom = version.fields === undefined && version.schemaVersion !== undefined
+  return isCustom ? customFieldOf(version, field) : (version.fields?.[field] ?? "")
+}
+
+/**
+ * A definition may change which fields are selectable after an object has been stored, and the value at a path depends on the object alone: it is
+ * read from the text once.
+ */
+const customFieldOf = (version: Version, field: string): string => {
+  const found = version.selected?.get(field)
+  if (found !== undefined) return found
+  const value = selectable.path(field)(parse(version))
+  version.selected ??= new Map()
+  version.selected.set(field, value)
+  return value
 }

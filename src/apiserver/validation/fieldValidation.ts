@@ -306,6 +306,20 @@ const goValue = (value: Json): string => {
   return `map[${members.map((key) => `${key}:${goValue(value[key] ?? null)}`).join(" ")}]`
 }
 
+/**
+ * Maximum characters of all warnings together, and of one that would exceed it. Source: apiserver/pkg/endpoints/filters:
+ * WithWarningRecorder.
+ */
+const [allWarnings, longWarning] = [4096, 256] as const
+
+/** Adds each warning once; one that exceeds the limit is truncated, and then dropped. */
+export const addWarning = (warnings: Array<string>, warning: string): void => {
+  if (warning === "" || warnings.includes(warning)) return
+  const length = warnings.reduce((sum, one) => sum + one.length, 0)
+  const text = length + warning.length > allWarnings ? warning.slice(0, longWarning) : warning
+  if (length + text.length <= allWarnings) warnings.push(text)
+}
+
 /** The value of the Warning header; undefined without warnings. Source: RFC 7234, section 5.5. */
 export const warningHeader = (warnings: ReadonlyArray<string>): string | undefined =>
   warnings.length === 0 ? undefined : warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(", ")

@@ -67,8 +67,8 @@ const validateCustomResource = (
   const { customResource: custom } = resource
   if (custom === undefined) return
   const found = Definition.faultsOf(resource, custom, object)
-  if (found.length === 0) return
-  const old = before === undefined ? [] : Definition.faultsOf(resource, custom, before)
+  const old = before === undefined || found.length === 0 ? [] : Definition.faultsOf(resource, custom, before)
+  const known = errors.length
   for (const cause of found) {
     const isOld = old.some((one) => one.field === cause.field && one.message === cause.message)
     const isUntouched =
@@ -77,7 +77,22 @@ const validateCustomResource = (
       equal(Definition.valueAt(object, cause.field), Definition.valueAt(before, cause.field))
     if (!isUntouched) errors.push(cause)
   }
+  if (!Definition.hasRules(custom)) return
+  if (errors.slice(known).some(({ reason }) => blocking.has(reason))) {
+    errors.push(Definition.unchecked)
+    return
+  }
+  errors.push(...Definition.rulesBroken(resource, custom, object, before))
 }
+
+/** Errors after which the rules of the schema are not evaluated, because the value may not be of the types that they are written for. */
+const blocking: ReadonlySet<string> = new Set([
+  "FieldValueNotSupported",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid"
+])
 
 /** The errors of the metadata; a refusal when they cannot be read. */
 const ofMetadata = (resource: ResourceDefinition, object: JsonObject): Errors | StatusError.StatusError => {

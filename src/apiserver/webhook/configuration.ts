@@ -8,6 +8,7 @@ import { arrayAt, at, isObject, numberAt, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import type { Collection } from "../storage/Collection.ts"
 import * as Version from "../storage/Version.ts"
+import * as matchConditions from "../cel/matchConditions.ts"
 import { addressOf } from "./call.ts"
 import type { Address } from "./call.ts"
 
@@ -28,6 +29,8 @@ export interface Hook {
   /** Undefined: selects everything. */
   readonly namespaces: Selector.LabelSelector | undefined
   readonly objects: Selector.LabelSelector | undefined
+  /** All of them have to hold for a call. */
+  readonly conditions: ReadonlyArray<matchConditions.Condition>
   /** failurePolicy Ignore: a failed call admits the request. */
   readonly ignoresFailure: boolean
   readonly timeoutSeconds: number
@@ -73,14 +76,22 @@ const remembered = (collection: Collection) => {
       if (collection.latest === latest) return hooks
       latest = collection.latest
       const all = [...collection.range({ namespace: "", after: "", revision: latest?.revision ?? 0 })]
-      hooks = all.flatMap((version) => hooksOf(Version.parse(version)))
+      hooks = all.flatMap(hooksOf)
       return hooks
     }
   }
 }
 
-const hooksOf = (configuration: JsonObject): ReadonlyArray<Hook> =>
-  arrayAt(configuration, "webhooks").filter(isObject).map(hookOf)
+/** The webhooks of each revision of a configuration: expressions are compiled once. */
+const known = new WeakMap<Version.Version, ReadonlyArray<Hook>>()
+
+const hooksOf = (version: Version.Version): ReadonlyArray<Hook> => {
+  const found = known.get(version)
+  if (found !== undefined) return found
+  const hooks = arrayAt(Version.parse(version), "webhooks").filter(isObject).map(hookOf)
+  known.set(version, hooks)
+  return hooks
+}
 
 const hookOf = (one: JsonObject): Hook => {
   const timeoutSeconds = numberAt(one, "timeoutSeconds") || 10
@@ -90,6 +101,7 @@ const hookOf = (one: JsonObject): Hook => {
     equivalent: textAt(one, "matchPolicy") !== "Exact",
     namespaces: selectorOf(at(one, "namespaceSelector")),
     objects: selectorOf(at(one, "objectSelector")),
+    conditions: matchConditions.compile(arrayAt(one, "matchConditions"), { hasParams: false, hasAuthorizer: true }),
     ignoresFailure: textAt(one, "failurePolicy") === "Ignore",
     timeoutSeconds,
     address: addressOf(objectAt(one, "clientConfig"), timeoutSeconds)
@@ -99,7 +111,7 @@ const hookOf = (one: JsonObject): Hook => {
 const texts = (value: Json | undefined, key: string): ReadonlyArray<string> =>
   arrayAt(value, key).filter((one) => typeof one === "string")
 
-const ruleOf = (rule: Json): Rule => ({
+export const ruleOf = (rule: Json): Rule => ({
   groups: texts(rule, "apiGroups"),
   versions: texts(rule, "apiVersions"),
   resources: texts(rule, "resources"),
@@ -108,7 +120,7 @@ const ruleOf = (rule: Json): Rule => ({
 })
 
 /** Validation has rejected invalid selectors; an empty one selects everything. */
-const selectorOf = (spec: Json | undefined): Selector.LabelSelector | undefined => {
+export const selectorOf = (spec: Json | undefined): Selector.LabelSelector | undefined => {
   if (!isObject(spec)) return undefined
   const read = Selector.fromSpec(spec)
   return Result.isSuccess(read) && read.success.length > 0 ? read.success : undefined

@@ -7,7 +7,7 @@ import type { Target } from "../routing.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import type { Hook, Rule } from "./configuration.ts"
 
-export type Operation = "CREATE" | "UPDATE" | "DELETE"
+export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT"
 
 type Labels = Readonly<Record<string, string>> | undefined
 
@@ -25,12 +25,13 @@ export interface Subject {
 /** The kind to send; undefined when the webhook does not match. */
 export const match = (hook: Hook, subject: Subject): ResourceDefinition | undefined => {
   const resource = resourceFor(hook, subject)
-  if (resource === undefined || !namespaceMatches(hook, subject)) return undefined
-  const { objects } = hook
-  if (objects === undefined || subject.objectLabels.some((labels) => Selector.matchesLabels(objects, labels)))
-    return resource
-  return undefined
+  return resource !== undefined && selects(hook, subject) ? resource : undefined
 }
+
+/** Whether the selectors select the namespace of the request, and its new or its old object. */
+export const selects = ({ namespaces, objects }: Pick<Hook, "namespaces" | "objects">, subject: Subject): boolean =>
+  namespaceMatches(namespaces, subject) &&
+  (objects === undefined || subject.objectLabels.some((labels) => Selector.matchesLabels(objects, labels)))
 
 const resourceFor = (
   { equivalent, rules }: Hook,
@@ -69,7 +70,7 @@ const names = (resource: string, plural: string, subresource: string): boolean =
 }
 
 /** A namespaceSelector does not apply to cluster-scoped objects other than namespaces. */
-const namespaceMatches = ({ namespaces }: Hook, { namespaceLabels, target }: Subject): boolean => {
+const namespaceMatches = (namespaces: Hook["namespaces"], { namespaceLabels, target }: Subject): boolean => {
   if (namespaces === undefined) return true
   if (!target.resource.namespaced && !isNamespace(target.resource)) return true
   return Selector.matchesLabels(namespaces, namespaceLabels())

@@ -6,15 +6,13 @@ import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
 import { parseJson } from "../body.ts"
 import { arrayAt, at, get, isObject, objectAt, put, textAt } from "../json.ts"
-import type { Json, JsonObject } from "../json.ts"
+import type { JsonObject } from "../json.ts"
 import type { GroupVersionKind } from "../admission/Admission.ts"
-import type { Target } from "../routing.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
-import type { RequestScope } from "../admission/Admission.ts"
 import type { Reply } from "./WebhookCaller.ts"
 import type { Phase } from "./configuration.ts"
 import { isNamespace } from "./matching.ts"
-import type { Operation } from "./matching.ts"
+import type { Versioned } from "../admission/attributes.ts"
 
 const apiVersion = "admission.k8s.io/v1"
 
@@ -24,30 +22,20 @@ export type CallResult =
   /** The message after the name of the webhook. */
   | { readonly _tag: "Failed"; readonly why: string }
 
-export interface Request {
-  readonly context: RequestScope
-  readonly target: Target
-  /** The kind of the target, or another version of it. */
-  readonly resource: ResourceDefinition
-  /** The kind of the objects where it differs: a Binding for a pod. */
-  readonly as: GroupVersionKind | undefined
-  readonly operation: Operation
-  readonly name: string
-  /** In the version of `kind`; null where there is none. */
-  readonly object: Json
-  readonly oldObject: Json
-  readonly dryRun: boolean
-  readonly options: JsonObject
+/** The request as JSON, without a uid. */
+export const requestText = (request: Versioned): string => {
+  const { dryRun, options = null, ...rest } = requestOf(request)
+  return JSON.stringify({ ...rest, object: request.object, oldObject: request.oldObject, dryRun, options })
 }
 
-/** The request as JSON, without a uid. */
-export const requestText = (request: Request): string => {
-  const { as, resource, name, object, oldObject, operation, target, context } = request
+/** The request without a uid and without its objects, as `AdmissionRequest` has it. */
+export const requestOf = (request: Versioned): JsonObject => {
+  const { as, resource, name, operation, options, target, context } = request
   const { subresource } = target
   const { user } = context.request
   // A path that names a namespace is in it, even where the namespace is what is written.
   const namespace = isNamespace(target.resource) ? target.name : target.namespace
-  const out: Record<string, unknown> = {
+  return {
     kind: groupVersionKind(as ?? resource),
     resource: groupVersionResource(resource),
     ...(subresource === "" ? {} : { subResource: subresource }),
@@ -60,15 +48,12 @@ export const requestText = (request: Request): string => {
     userInfo: {
       username: user.name,
       ...(user.uid === undefined ? {} : { uid: user.uid }),
-      groups: user.groups,
-      ...(user.extra === undefined ? {} : { extra: user.extra })
+      groups: [...user.groups],
+      ...(user.extra === undefined ? {} : { extra: user.extra as unknown as JsonObject })
     },
-    object,
-    oldObject,
     dryRun: request.dryRun,
-    options: request.options
+    ...(options === undefined ? {} : { options })
   }
-  return JSON.stringify(out)
 }
 
 const groupVersionKind = ({ group, kind, version }: GroupVersionKind) => ({ group, version, kind })

@@ -16,6 +16,7 @@ import * as resources from "../scheme/resources.ts"
 import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import type { GroupVersionKind, Write } from "../admission/Admission.ts"
+import type { Attributes, Versioned } from "../admission/attributes.ts"
 
 /** A copy of an object in the version of `kind`; null where there is none. */
 export const served = (
@@ -31,6 +32,17 @@ export const served = (
         const { apiVersion: _apiVersion, kind: _kind, ...rest } = own
         return { kind: resource.kind, apiVersion: ResourceDefinition.apiVersion(resource), ...rest }
       })
+
+/** The attributes with the object in the version of `resource`, which is the one that a rule of a webhook or a policy names. */
+export const attributes = Effect.fnUntraced(function* (
+  given: Attributes,
+  resource: ResourceDefinition.ResourceDefinition
+): Effect.fn.Return<Versioned, StatusError.StatusError> {
+  const { as, before, context, object, target } = given
+  const form = (one: JsonObject | undefined) =>
+    as === undefined ? served(context, target, resource, one) : Effect.succeed(unversioned(as, one))
+  return { ...given, resource, object: yield* form(object), oldObject: yield* form(before) }
+})
 
 /** An object that is not stored, such as a Binding, has only one version. */
 export const unversioned = (as: GroupVersionKind, object: JsonObject | undefined): Json =>

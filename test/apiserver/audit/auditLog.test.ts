@@ -34,7 +34,8 @@ describe("the audit log", () => {
           code: 201,
           reason: "",
           revision: Number(created.metadata.resourceVersion),
-          changed: true
+          changed: true,
+          annotations: undefined
         },
         {
           ...about,
@@ -50,7 +51,8 @@ describe("the audit log", () => {
           code: 403,
           reason: "Forbidden",
           revision: yield* revision,
-          changed: false
+          changed: false,
+          annotations: undefined
         }
       ]
       same(entries, expected)

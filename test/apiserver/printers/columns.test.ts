@@ -29,6 +29,68 @@ const rows: ReadonlyArray<readonly [plural: string, object: JsonObject, cells: J
   ],
   ["limitranges", {}, { Name: "a", "Created At": created }],
   [
+    "certificatesigningrequests",
+    {
+      spec: { signerName: "example.com/signer", username: "jane", expirationSeconds: 7200 },
+      status: { certificate: "YQ==", conditions: [{ type: "Approved" }] }
+    },
+    {
+      SignerName: "example.com/signer",
+      Requestor: "jane",
+      RequestedDuration: "120m",
+      Condition: "Approved,Issued"
+    }
+  ],
+  ["certificatesigningrequests", {}, { SignerName: "<none>", RequestedDuration: "<none>", Condition: "Pending" }],
+  ["runtimeclasses", { handler: "runsc" }, { Name: "a", Handler: "runsc", Age: "60s" }],
+  [
+    "ipaddresses",
+    { spec: { parentRef: { group: "gateway.example.com", resource: "Gateways", namespace: "shop", name: "web" } } },
+    { ParentRef: "gateways.gateway.example.com/shop/web" }
+  ],
+  ["servicecidrs", { spec: { cidrs: ["10.96.0.0/16", "2001:db8::/64"] } }, { CIDRs: "10.96.0.0/16,2001:db8::/64" }],
+  ["csistoragecapacities", { storageClassName: "fast" }, { Name: "a", StorageClassName: "fast", Capacity: "<unset>" }],
+  ["volumeattributesclasses", { driverName: "disk" }, { DriverName: "disk", Age: "60s" }],
+  ["resourceclaims", {}, { State: "pending" }],
+  ["resourceclaims", { metadata: { deletionTimestamp: created } }, { State: "deleted" }],
+  [
+    "resourceclaims",
+    { metadata: { deletionTimestamp: created }, status: { allocation: {}, reservedFor: [{ name: "web" }] } },
+    { State: "deleted,allocated,reserved" }
+  ],
+  [
+    "resourceslices",
+    { spec: { driver: "gpu", nodeName: "n1", pool: { name: "p" } } },
+    { Node: "n1", Driver: "gpu", Pool: "p" }
+  ],
+  [
+    "flowschemas",
+    {
+      spec: {
+        priorityLevelConfiguration: { name: "catch-all" },
+        matchingPrecedence: 1000,
+        distinguisherMethod: { type: "ByUser" }
+      },
+      status: { conditions: [{ type: "Dangling", status: "False" }] }
+    },
+    { PriorityLevel: "catch-all", MatchingPrecedence: 1000, DistinguisherMethod: "ByUser", MissingPL: "False" }
+  ],
+  [
+    "prioritylevelconfigurations",
+    { spec: { type: "Limited", limited: { nominalConcurrencyShares: 5, limitResponse: { type: "Reject" } } } },
+    { Type: "Limited", NominalConcurrencyShares: 5, Queues: "<none>", HandSize: "<none>", QueueLengthLimit: "<none>" }
+  ],
+  [
+    "mutatingadmissionpolicies",
+    { spec: { mutations: [{}, {}], paramKind: { apiVersion: "v1", kind: "ConfigMap" } } },
+    { Mutations: 2, ParamKind: "v1/ConfigMap" }
+  ],
+  [
+    "mutatingadmissionpolicybindings",
+    { spec: { policyName: "p", paramRef: { name: "settings" } } },
+    { PolicyName: "p", ParamRef: "*/settings" }
+  ],
+  [
     "pods",
     {
       spec: {

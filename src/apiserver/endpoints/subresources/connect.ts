@@ -6,7 +6,9 @@
 import type * as Effect from "effect/Effect"
 import * as StatusError from "../../StatusError.ts"
 import type { Target } from "../../routing.ts"
-import type { RequestScope } from "../../admission/Admission.ts"
+import type { JsonObject } from "../../json.ts"
+import type { GroupVersionKind, RequestScope } from "../../admission/Admission.ts"
+import { isTrue } from "../listOptions.ts"
 import * as attributes from "../../authorization/attributes.ts"
 import * as Authorizer from "../../authorization/Authorizer.ts"
 import * as read from "../read.ts"
@@ -29,9 +31,38 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 export const connect = (context: RequestScope, target: Target): Effect.Effect<never, StatusError.StatusError> => {
-  const { request } = context
+  if (methods[target.subresource]?.includes(context.request.method) !== true) return StatusError.methodNotAllowed()
+  const admitted = context.state.admission.connect({ context, target, ...optionsOf(context, target) })
+  return StatusError.after(admitted, () => refused(context, target))
+}
+
+const optionKinds: Readonly<Record<string, string>> = {
+  exec: "PodExecOptions",
+  attach: "PodAttachOptions",
+  portforward: "PodPortForwardOptions"
+}
+
+/** The options of a connection, which admission gets as the object. They are in the query, and for a proxy in the path. */
+const optionsOf = (
+  { request: { path, query } }: RequestScope,
+  { resource, subresource }: Target
+): { readonly object: JsonObject; readonly as: GroupVersionKind } => {
+  const kind = optionKinds[subresource] ?? `${resource.kind}ProxyOptions`
+  const object: JsonObject = {}
+  for (const key of ["stdin", "stdout", "stderr", "tty"]) if (isTrue(query.get(key))) object[key] = true
+  const container = query.get("container") ?? ""
+  if (container !== "") object["container"] = container
+  if (subresource === "exec") object["command"] = query.getAll("command")
+  const ports = query.getAll("ports").map(Number).filter(Number.isInteger)
+  if (subresource === "portforward" && ports.length > 0) object["ports"] = ports
+  const proxied = subresource === "proxy" ? (proxyPath.exec(path)?.[1] ?? "") : ""
+  return { object: proxied === "" ? object : { path: proxied }, as: { group: "", version: "v1", kind } }
+}
+
+const proxyPath = /^\/api\/v1\/(?:namespaces\/[^/]+\/)?[^/]+\/[^/]+\/proxy(\/.*)$/s
+
+const refused = (context: RequestScope, target: Target): StatusError.StatusError => {
   const { resource, subresource } = target
-  if (methods[subresource]?.includes(request.method) !== true) return StatusError.methodNotAllowed()
   const name = subresource === "proxy" ? nameIn(target.name) : target.name
   const found = read.find(context, { ...target, name })
   if (StatusError.isRefusal(found)) return found

@@ -1,5 +1,5 @@
 /**
- * Defaults of webhook configurations and CustomResourceDefinitions. Source: the defaults of admissionregistration/v1 and
+ * Defaults of webhook configurations, admission policies and CustomResourceDefinitions. Source: the defaults of admissionregistration/v1 and
  * apiextensions/v1.
  */
 import { ensureObject, objectAt, textAt } from "../../json.ts"
@@ -27,6 +27,24 @@ export const mutatingWebhooks = (object: JsonObject): void => {
   validatingWebhooks(object)
   for (const one of objects(object, "webhooks")) absent(one, { reinvocationPolicy: "Never" })
 }
+
+const matchResources = { matchPolicy: "Equivalent", namespaceSelector: {}, objectSelector: {} } as const
+
+const completeMatch = (match: JsonObject | undefined): void => {
+  if (match === undefined) return
+  absent(match, matchResources)
+  for (const list of ["resourceRules", "excludeResourceRules"])
+    for (const rule of objects(match, list)) absent(rule, { scope: "*" })
+}
+
+export const admissionPolicy = (object: JsonObject): void => {
+  const spec = specOf(object)
+  absent(spec, { failurePolicy: "Fail" })
+  completeMatch(objectAt(spec, "matchConstraints"))
+}
+
+export const admissionPolicyBinding = (object: JsonObject): void =>
+  completeMatch(objectAt(object, "spec", "matchResources"))
 
 export const definition = (object: JsonObject): void => {
   const spec = specOf(object)

@@ -76,6 +76,7 @@ const event = (entry: Entry, id: string): object => ({
   requestReceivedTimestamp: time(entry.at),
   stageTimestamp: time(entry.at),
   annotations: {
+    ...entry.annotations,
     "authorization.k8s.io/decision": entry.allowed ? "allow" : "forbid",
     "effect-controller-manager/revision": String(entry.revision),
     "effect-controller-manager/changed": String(entry.changed)

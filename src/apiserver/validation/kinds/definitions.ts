@@ -2,10 +2,13 @@
  * CustomResourceDefinitions: names, versions, schemas and immutable fields. Source: apiextensions-apiserver,
  * pkg/apis/apiextensions/validation.
  */
+import { checkRules } from "../../../kube/cel/rules/checkRules.ts"
 import { check } from "../../../kube/structural/check.ts"
+import * as selectableFields from "../../../kube/structural/selectableFields.ts"
+import type { StructuralSchema } from "../../../kube/structural/StructuralSchema.ts"
 import * as Definition from "../../apiextensions/Definition.ts"
 import * as jsonPath from "../../apiextensions/jsonPath.ts"
-import { arrayAt, at, equal, get, objectAt, textAt } from "../../json.ts"
+import { arrayAt, at, equal, get, isObject, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import { objectName } from "../names.ts"
 import { invalid, notSupported, pushAll, required } from "./field.ts"
@@ -120,14 +123,53 @@ const versionRules = (errors: Errors, version: Json, { index, many }: Place): vo
   const name = textAt(version, "name")
   pushAll(errors, `${field}.name`, name, labelFaults(name))
   const schema = at(version, "schema", "openAPIV3Schema")
-  // With a single version, the internal type of kube-apiserver has the schema at the top level of the spec.
-  const place = many === 1 ? "spec.validation.openAPIV3Schema" : `${field}.schema.openAPIV3Schema`
   if (schema === undefined) errors.push(required(`${field}.schema.openAPIV3Schema`, "schemas are required"))
-  else errors.push(...check(schema, place))
+  else errors.push(...check(schema, schemaPlace(index, many)))
   const subresources = many === 1 ? "spec.subresources" : `${field}.subresources`
   scaleRules(errors, objectAt(version, "subresources", "scale"), `${subresources}.scale`)
   for (const [at, column] of arrayAt(version, "additionalPrinterColumns").entries()) {
     columnRules(errors, column, `${field}.additionalPrinterColumns[${at}]`)
+  }
+}
+
+/** With a single version, the internal type of kube-apiserver has the schema at the top level of the spec. */
+const schemaPlace = (index: number, many: number): string =>
+  many === 1 ? "spec.validation.openAPIV3Schema" : `spec.versions[${index}].schema.openAPIV3Schema`
+
+/** Rules in CEL. Those of a version whose schema is unchanged may cost more than the limit of one expression. */
+const expressionRules = (errors: Errors, versions: ReadonlyArray<Json>, before: ReadonlyArray<Json>): void => {
+  for (const [index, version] of versions.entries()) {
+    const schema = at(version, "schema", "openAPIV3Schema")
+    if (schema === undefined || check(schema, "").length > 0) continue
+    const old = before.find((one) => textAt(one, "name") === textAt(version, "name"))
+    const isUnchanged = old !== undefined && equal(at(old, "schema", "openAPIV3Schema"), schema)
+    errors.push(...checkRules(schema as StructuralSchema, schemaPlace(index, versions.length), isUnchanged))
+  }
+}
+
+/**
+ * Selectable fields that all versions have in common are at the top of the spec in the internal type of kube-apiserver, which then asks for a schema
+ * that they have in common too.
+ */
+const selectableRules = (errors: Errors, versions: ReadonlyArray<Json>, before: ReadonlyArray<Json>): void => {
+  const fieldsOf = (version: Json | undefined) => arrayAt(version, "selectableFields")
+  const schemaAt = (version: Json | undefined) => at(version, "schema", "openAPIV3Schema")
+  const [first] = versions
+  const isCommon = versions.every((one) => equal(fieldsOf(one), fieldsOf(first)))
+  if (isCommon && fieldsOf(first).length > 0 && !versions.every((one) => equal(schemaAt(one), schemaAt(first)))) {
+    errors.push(invalid("spec.selectableFields", "", "may only be set when validations.schema is included"))
+    return
+  }
+  for (const [index, version] of (isCommon ? versions.slice(0, 1) : versions).entries()) {
+    const paths = Definition.selectablePaths(version)
+    const schema = schemaAt(version)
+    // A missing schema is an error by itself, and one that is not structural too.
+    if (paths.length === 0 || !isObject(schema) || check(schema, "").length > 0) continue
+    const place = isCommon ? "spec.selectableFields" : `spec.versions[${index}].selectableFields`
+    const old = before.find((one) => textAt(one, "name") === textAt(version, "name"))
+    errors.push(
+      ...selectableFields.check(paths, schema, place, old !== undefined && equal(fieldsOf(old), fieldsOf(version)))
+    )
   }
 }
 
@@ -167,7 +209,17 @@ const columnRules = (errors: Errors, column: Json, field: string): void => {
 
 const immutable = "field is immutable"
 
+export const newDefinition = (errors: Errors, object: JsonObject): void => {
+  const versions = arrayAt(object, "spec", "versions")
+  expressionRules(errors, versions, [])
+  selectableRules(errors, versions, [])
+}
+
 export const definitionUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
+  const versions = arrayAt(object, "spec", "versions")
+  const versionsBefore = arrayAt(before, "spec", "versions")
+  expressionRules(errors, versions, versionsBefore)
+  selectableRules(errors, versions, versionsBefore)
   const established = Definition.isTrue(before, "Established")
   const fixed: ReadonlyArray<ReadonlyArray<string>> = [
     ["spec", "group"],
@@ -183,7 +235,7 @@ export const definitionUpdate = (errors: Errors, object: JsonObject, before: Jso
     const value = at(object, ...path)
     if (!equal(value, at(before, ...path))) errors.push(invalid(path.join("."), value, immutable))
   }
-  const names = arrayAt(object, "spec", "versions").map((one) => textAt(one, "name"))
+  const names = versions.map((one) => textAt(one, "name"))
   for (const [index, stored] of arrayAt(object, "status", "storedVersions").entries()) {
     if (typeof stored === "string" && names.includes(stored)) continue
     const detail =

@@ -5,11 +5,13 @@
 import type { JsonObject } from "../../json.ts"
 import type { ResourceDefinition } from "../../scheme/ResourceDefinition.ts"
 import type { Errors } from "./field.ts"
+import * as admissionPolicies from "./admissionPolicies.ts"
 import * as autoscaling from "./autoscaling.ts"
 import * as claims from "./claims.ts"
 import * as coordination from "./coordination.ts"
 import * as data from "./data.ts"
 import * as definitions from "./definitions.ts"
+import * as infrastructure from "./infrastructure.ts"
 import * as ingresses from "./ingresses.ts"
 import * as jobs from "./jobs.ts"
 import { jobStatus } from "./jobStatus.ts"
@@ -74,8 +76,22 @@ const table: ReadonlyMap<string, Validation> = new Map(
       validateCreate: coordination.newEvent,
       reportedAs: { group: "", kind: "Event" }
     },
-    "admissionregistration.k8s.io/MutatingWebhookConfiguration": { validate: webhooks.mutatingWebhooks },
-    "admissionregistration.k8s.io/ValidatingWebhookConfiguration": { validate: webhooks.validatingWebhooks },
+    "admissionregistration.k8s.io/MutatingWebhookConfiguration": {
+      validate: webhooks.mutatingWebhooks,
+      validateCreate: webhooks.newConditions,
+      validateUpdate: webhooks.changedConditions
+    },
+    "admissionregistration.k8s.io/ValidatingWebhookConfiguration": {
+      validate: webhooks.validatingWebhooks,
+      validateCreate: webhooks.newConditions,
+      validateUpdate: webhooks.changedConditions
+    },
+    "admissionregistration.k8s.io/ValidatingAdmissionPolicy": {
+      validateCreate: admissionPolicies.newPolicy,
+      validateUpdate: admissionPolicies.policyUpdate,
+      validateStatusUpdate: admissionPolicies.policyStatus
+    },
+    "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": { validate: admissionPolicies.binding },
     "autoscaling/HorizontalPodAutoscaler": { validate: autoscaling.autoscaler },
     "networking.k8s.io/Ingress": { validate: ingresses.ingress, validateCreate: ingresses.newIngress },
     "networking.k8s.io/IngressClass": {
@@ -91,9 +107,38 @@ const table: ReadonlyMap<string, Validation> = new Map(
     Node: { validate: storage.node, validateUpdate: storage.nodeUpdate },
     "apiextensions.k8s.io/CustomResourceDefinition": {
       validate: definitions.definition,
+      validateCreate: definitions.newDefinition,
       validateUpdate: definitions.definitionUpdate
     },
-    "scheduling.k8s.io/PriorityClass": { validate: storage.priorityClass, validateUpdate: storage.priorityClassUpdate }
+    "scheduling.k8s.io/PriorityClass": { validate: storage.priorityClass, validateUpdate: storage.priorityClassUpdate },
+    "admissionregistration.k8s.io/MutatingAdmissionPolicy": { validate: infrastructure.mutatingPolicy },
+    "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding": { validate: infrastructure.mutatingPolicyBinding },
+    "certificates.k8s.io/CertificateSigningRequest": { validate: infrastructure.signingRequest },
+    "flowcontrol.apiserver.k8s.io/FlowSchema": { validate: infrastructure.flowSchema },
+    "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration": { validate: infrastructure.priorityLevel },
+    "networking.k8s.io/IPAddress": {
+      validate: infrastructure.ipAddress,
+      validateUpdate: infrastructure.ipAddressUpdate
+    },
+    "networking.k8s.io/ServiceCIDR": { validate: infrastructure.serviceCidr },
+    "node.k8s.io/RuntimeClass": {
+      validate: infrastructure.runtimeClass,
+      validateUpdate: infrastructure.runtimeClassUpdate
+    },
+    "resource.k8s.io/ResourceClaim": { validateUpdate: infrastructure.specUpdate },
+    "resource.k8s.io/ResourceClaimTemplate": { validateUpdate: infrastructure.specUpdate },
+    "resource.k8s.io/ResourceSlice": {
+      validate: infrastructure.resourceSlice,
+      validateUpdate: infrastructure.resourceSliceUpdate
+    },
+    "storage.k8s.io/CSIStorageCapacity": {
+      validate: infrastructure.storageCapacity,
+      validateUpdate: infrastructure.storageCapacityUpdate
+    },
+    "storage.k8s.io/VolumeAttributesClass": {
+      validate: infrastructure.volumeAttributesClass,
+      validateUpdate: infrastructure.volumeAttributesClassUpdate
+    }
   } satisfies Record<string, Validation>)
 )
 

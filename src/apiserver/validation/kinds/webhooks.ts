@@ -2,8 +2,9 @@
  * ValidatingWebhookConfiguration and MutatingWebhookConfiguration. Source: pkg/apis/admissionregistration/validation, as for
  * objects created in v1.
  */
-import { arrayAt, get, isObject, objectAt, textAt } from "../../json.ts"
+import { arrayAt, equal, get, isObject, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
+import { matchConditions } from "./admissionPolicies.ts"
 import * as clients from "./webhookClients.ts"
 import { duplicate, invalid, notSupported, pushAll, required } from "./field.ts"
 import type { Errors } from "./field.ts"
@@ -16,6 +17,18 @@ export const mutatingWebhooks = (errors: Errors, object: JsonObject): void =>
   each(errors, object, (hook, path) =>
     oneOf(errors, `${path}.reinvocationPolicy`, get(asObject(hook), "reinvocationPolicy"), ["IfNeeded", "Never"])
   )
+
+export const newConditions = (errors: Errors, object: JsonObject): void => {
+  for (const [index, hook] of arrayAt(object, "webhooks").entries()) {
+    matchConditions(errors, `webhooks[${index}].matchConditions`, arrayAt(hook, "matchConditions"), false)
+  }
+}
+
+/** Match conditions that are as they were are valid. */
+export const changedConditions = (errors: Errors, object: JsonObject, before: JsonObject): void => {
+  const of = (one: JsonObject): Json => arrayAt(one, "webhooks").map((hook) => arrayAt(hook, "matchConditions"))
+  if (!equal(of(object), of(before))) newConditions(errors, object)
+}
 
 const asObject = (value: Json): JsonObject => (isObject(value) ? value : {})
 
