@@ -187,7 +187,7 @@ const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Ef
       yield* Scope.addFinalizer(
         scope,
         Effect.suspend(() => {
-          // Not awaited: a renewal that cannot be interrupted must not delay the release, which retries on a conflict.
+          // Not awaited: a renewal in flight must not delay the release, which retries on a conflict.
           leadershipTerm.endUnsafe("Released", "the term was closed")
           for (const fiber of fibers) fiber.interruptUnsafe()
           election.leadershipTerm = undefined

@@ -108,7 +108,9 @@ const holds = (state: State): boolean => state.observed?.holder === state.option
 
 const attempt = Effect.fnUntraced(function* (state: State) {
   if (state.lease !== undefined && holds(state)) {
-    const fast = yield* Effect.result(write(state, state.lease))
+    // At the end of a term a renewal in flight still gets its response: an abandoned one would cost a connection, and the release a conflict. What follows
+    // the response is interrupted, so nothing is acquired again.
+    const fast = yield* Effect.result(Effect.uninterruptible(write(state, state.lease)))
     if (fast._tag === "Success") return fast.success
     if (!ApiError.hasReason(fast.failure, "Conflict", "NotFound")) return yield* Effect.fail(fast.failure)
     yield* Metric.update(Metric.withAttributes(slowPath, { name: state.options.name }), 1)

@@ -7,6 +7,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import type { Lease } from "../kube/resources.ts"
+import * as Time from "../kube/time.ts"
 
 /** Times in milliseconds; fractions are allowed. */
 export interface Settings {
@@ -124,7 +125,7 @@ type Spec = NonNullable<Lease["spec"]>
 
 /** The record with which this candidate creates, takes over or renews the lease at wall time `micros`. */
 export const held = (previous: Spec | undefined, settings: Settings, micros: number): Spec => {
-  const time = microTime(micros)
+  const time = Time.micro(micros)
   const mine = previous?.holderIdentity === settings.identity
   const transitions = previous?.leaseTransitions ?? 0
   return {
@@ -139,13 +140,6 @@ export const held = (previous: Spec | undefined, settings: Settings, micros: num
 
 /** The record that releases the lease: no holder, and a duration of one second. */
 export const released = (previous: Spec, micros: number): Spec => {
-  const time = microTime(micros)
+  const time = Time.micro(micros)
   return { ...previous, holderIdentity: "", leaseDurationSeconds: 1, acquireTime: time, renewTime: time }
-}
-
-/** RFC 3339 with microseconds, `2026-01-01T00:00:00.000000Z`, from microseconds since 1970. Source: meta/v1 MicroTime. */
-export const microTime = (micros: number): string => {
-  const millis = Math.floor(micros / 1000)
-  const rest = String(Math.floor(micros - millis * 1000)).padStart(3, "0")
-  return `${new Date(millis).toISOString().slice(0, -1)}${rest}Z`
 }

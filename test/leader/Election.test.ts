@@ -457,6 +457,38 @@ describe("release", () => {
     })
   )
 
+  it.effect("gives a renewal in flight its response", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      const { transport } = server
+      const abandoned: Array<string> = []
+      const slow: typeof transport.send = (request) =>
+        Effect.delay(transport.send(request), "300 millis").pipe(
+          Effect.onInterrupt(() => Effect.sync(() => void abandoned.push(request.method)))
+        )
+      const context = yield* Layer.build(
+        Election.layer(options("a")).pipe(
+          Layer.provide(Layer.merge(Harness.client({ ...transport, send: slow }), Recorder.layerNoop))
+        )
+      )
+      const scope = yield* Scope.make()
+      const acquiring = yield* Effect.forkChild(Scope.provide(Context.get(context, Leadership).acquire, scope))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(acquiring)
+      const before = server.requests.length
+      const isRenewed = () => server.requests.length > before
+      // The first renewal was sent and has not arrived yet.
+      yield* TestClock.adjust("1500 millis")
+      assert.isFalse(isRenewed())
+      const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("3 seconds")
+      yield* Fiber.join(stopping)
+      assert.isTrue(isRenewed())
+      assert.deepStrictEqual(abandoned, [])
+      assert.strictEqual(spec(server).holderIdentity, "")
+    })
+  )
+
   it.effect("waits until the work of the term has ended, and renews meanwhile", () =>
     Effect.gen(function* () {
       const server = Harness.server()
