@@ -25,6 +25,7 @@ import type { Runs } from "./controller/loop.ts"
 import * as Loop from "./controller/loop.ts"
 import * as Objects from "./controller/objects.ts"
 import * as Periodic from "./controller/periodic.ts"
+import type { ShardBy } from "./controller/shares.ts"
 import * as Sources from "./controller/sources.ts"
 import type { BodyContext, Request, ReconcileContext } from "./controller/reconcileContext.ts"
 import type { KubeClient } from "./KubeClient.ts"
@@ -43,7 +44,7 @@ export {
   watch,
   watchReferred
 } from "./controller/sources.ts"
-export type { Runs }
+export type { Runs, ShardBy }
 export type { BodyContext, Client, Reader, Request, ReconcileContext } from "./controller/reconcileContext.ts"
 
 /** The services that the layer of every controller needs. */
@@ -61,6 +62,8 @@ export interface Descriptor<out R = never> {
   readonly for?: Resource.Any | undefined
   /** False: it runs on every replica, leader or not. */
   readonly needsLeader: boolean
+  /** True: where work is divided into shards, it runs on every replica, and each reconciles the keys of its shards. */
+  readonly sharded?: boolean | undefined
   /** Further kinds that the server must serve; without one of them it does not run. */
   readonly requires?: ReadonlyArray<Resource.Any> | undefined
   /**
@@ -132,6 +135,12 @@ export interface Declared<
    * that time after it start one run. Default: none. It limits the runs of an object that changes all the time.
    */
   readonly minInterval?: Duration.Input | undefined
+  /**
+   * Divides the objects of the `for` kind among replicas, in a program that runs with `--sharding`: by their namespace, by their key, or by a text that a
+   * function derives from an object. Each text belongs to one shard, and each shard to one replica at a time. The text must not change as long as the
+   * object exists. Default: the leader reconciles all objects. Without `--sharding` it has no effect.
+   */
+  readonly shardBy?: ShardBy<Resource.Object<R>> | undefined
 }
 
 /** A controller that reconciles keys. */
@@ -249,8 +258,11 @@ export const make = <
     ...(kind === undefined ? {} : { for: kind }),
     ...placed(options),
     ...counted(options),
+    ...(options.shardBy === undefined ? {} : { sharded: true }),
     layer: Loop.layer({
       ...options,
+      // Its objects are those of the `for` kind.
+      shardBy: options.shardBy as ShardBy<KubeObject> | undefined,
       reads,
       body: (context) =>
         Effect.succeed({

@@ -66,7 +66,7 @@ export class Discovery extends Context.Service<
     /** The resource of a kind: its plural and scope. Fails with `NotServed` when the version, or every version, lacks it. */
     readonly resourceFor: (kind: GroupKind) => Effect.Effect<Documents.ApiResource, NotServed | ApiError.ApiError>
     /** Whether the server serves this resource at exactly this version. */
-    readonly serves: (resource: Resource.Any) => Effect.Effect<boolean, ApiError.ApiError>
+    readonly serves: (resource: Resource.AnyCreatable) => Effect.Effect<boolean, ApiError.ApiError>
     /**
      * All resources of all groups, read from the server each time and cached for the other calls. Fails when the groups could not be
      * listed; a group that fails alone is listed in `failed` and does not affect the others.

@@ -153,7 +153,7 @@ export interface Client {
   ) => Stream.Stream<WatchEvent, ApiError.ApiError>
   /** Retried after 429 only: when a response is lost, the object may have been created. The namespace may come from the object. */
   readonly create: <A extends KubeObject>(
-    resource: Resource.Resource<A>,
+    resource: Resource.Creatable<A>,
     object: Draft<A>,
     options?: WriteOptions & { readonly namespace?: string | undefined }
   ) => Call<A>

@@ -48,6 +48,19 @@ export interface Options {
   readonly namespaceSelector?: LabelSelectorSpec | undefined
   /** The labels of the objects, before or after the write. Default: any. */
   readonly objectSelector?: LabelSelectorSpec | undefined
+  /**
+   * Expressions in CEL over `object`, `oldObject`, `request` and `authorizer`: the server calls the webhook only if all of them are true, so that
+   * requests which it would admit anyway cost no call. Default: none.
+   */
+  readonly matchConditions?: ReadonlyArray<MatchCondition> | undefined
+}
+
+/** An expression that has to be true for a call. Source: admissionregistration.k8s.io/v1 MatchCondition. */
+export interface MatchCondition {
+  /** Unique in the webhook, for messages: `not-by-the-operator`. */
+  readonly name: string
+  /** `request.userInfo.username != 'system:serviceaccount:memcached:operator'`. */
+  readonly expression: string
 }
 
 /** As {@link Options}, for a webhook that changes objects. */

@@ -1,6 +1,6 @@
 /**
- * Fencing: the client of a leader fails every write that would start when it is not certain that this process leads, and gives up
- * writes that are in flight, or wait for a retry, when the term ends. It compares the monotonic clock with the last renewal and needs
+ * Fencing: the client of a leader, or of the holder of a shard, fails every write that would start when it is not certain that this process
+ * leads or has the shard's lock, and gives up writes that are in flight, or wait for a retry, when the term ends. It compares the monotonic clock with the last renewal and needs
  * no message that may be late, so it also works for a process that was stopped, swapped out or busy. It cannot stop bytes that
  * have been sent. Reads are not fenced.
  */
@@ -17,35 +17,35 @@ export const fencedWrites = Metric.counter("leader_fenced_writes_total", {
   incremental: true
 })
 
-/** The same client, whose writes are fenced by this term. */
-export const client = (unfenced: Client, term: Term): Client =>
+/** The same client with writes that are fenced by this term, which is read at each write in the fiber that writes. */
+export const client = (unfenced: Client, term: Effect.Effect<Term>): Client =>
   unfenced.through((transport) => fenced(transport, term), limited(term))
 
 /**
- * The transport, fenced by `term`. An attempt is checked when it is made, for transports that ignore `mayStartUnsafe`, and again by
+ * The transport, fenced by the term. An attempt is checked when it is made, for transports that ignore `mayStartUnsafe`, and again by
  * the transport before the first byte is sent, because the attempt may have waited in between.
  */
-const fenced = (transport: Transport["Service"], term: Term): Transport["Service"] => ({
+const fenced = (transport: Transport["Service"], term: Effect.Effect<Term>): Transport["Service"] => ({
   ...transport,
   send: (request) =>
     isRead(request)
       ? transport.send(request)
-      : Effect.suspend(() =>
-          term.isValidUnsafe()
-            ? transport.send({ ...request, mayStartUnsafe: term.isValidUnsafe })
+      : Effect.flatMap(term, ({ isValidUnsafe }) =>
+          isValidUnsafe()
+            ? transport.send({ ...request, mayStartUnsafe: isValidUnsafe })
             : Effect.fail(ApiError.leaderFenced(request.context))
         )
 })
 
 /** A write with all its attempts and waits, which ends at the latest when the term ends. */
 const limited =
-  (term: Term) =>
+  (term: Effect.Effect<Term>) =>
   (request: Request, write: Effect.Effect<Response, ApiError.ApiError>): Effect.Effect<Response, ApiError.ApiError> =>
     isRead(request)
       ? write
       : Effect.raceFirst(
           write,
-          Effect.flatMap(term.lost, () => Effect.fail(abandoned(request.context)))
+          Effect.flatMap(term, ({ lost }) => Effect.flatMap(lost, () => Effect.fail(abandoned(request.context))))
         ).pipe(
           Effect.tapError((error) =>
             ApiError.hasReason(error, "LeaderFenced") ? Metric.update(fencedWrites, 1) : Effect.void
@@ -58,5 +58,6 @@ const abandoned = (context: ApiError.Context): ApiError.ApiError =>
   new ApiError.ApiError({
     context,
     reason: { _tag: "LeaderFenced" },
-    detail: "given up, because this process no longer leads; whether the server has done it is not known"
+    detail:
+      "given up, because this process no longer leads, or no longer has the shard; whether the server has done it is not known"
   })

@@ -20,7 +20,11 @@ const partial = {
 export const accept = (resource: Resource.Any, form: "object" | "list"): string | undefined =>
   resource.projection === "metadata" ? partial[form] : undefined
 
-export const context = (verb: string, resource: Resource.Any, target: Resource.Target = {}): ApiError.Context => ({
+export const context = (
+  verb: string,
+  resource: Resource.AnyCreatable,
+  target: Resource.Target = {}
+): ApiError.Context => ({
   verb,
   path: Resource.path(resource, target),
   resource:
@@ -37,7 +41,7 @@ export const context = (verb: string, resource: Resource.Any, target: Resource.T
  */
 export const named = (
   verb: string,
-  resource: Resource.Any,
+  resource: Resource.AnyCreatable,
   target: Resource.Target
 ): Effect.Effect<ApiError.Context, ApiError.ApiError> => {
   const described = context(verb, resource, target)
@@ -79,7 +83,7 @@ export const selection = (options: {
 
 /** The object of a response, with apiVersion and kind. It writes to the body, which was parsed for this call alone. */
 export const decodeObject = <A extends KubeObject>(
-  resource: Resource.Resource<A>,
+  resource: Resource.Creatable<A>,
   context: ApiError.Context,
   body: unknown
 ): Effect.Effect<A, ApiError.ApiError> => {
@@ -112,7 +116,7 @@ export const decodeList = <A extends KubeObject>(
 }
 
 /** The fields that name the kind of an object. */
-export const identity = (resource: Resource.Any): { readonly apiVersion: string; readonly kind: string } => ({
+export const identity = (resource: Resource.AnyCreatable): { readonly apiVersion: string; readonly kind: string } => ({
   apiVersion: Resource.apiVersion(resource),
   kind: resource.kind
 })

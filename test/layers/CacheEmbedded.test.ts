@@ -14,6 +14,7 @@ import { ConfigMap, Pod, Secret } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { Cache } from "../../src/layers/Cache.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { logged } from "../support/logged.ts"
 
 const layer = Cache.layer().pipe(
   Layer.provide(Layer.succeed(Cache.Frozen, true)),
@@ -192,4 +193,16 @@ describe("Cache on the embedded server", () => {
       assert.strictEqual(yield* server.watchers, 1)
     }).pipe(Effect.provide(layer))
   )
+
+  it.effect("an informer does not run under the name of the controller that asked first", () => {
+    const { lines, logger } = logged()
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      const informer = yield* cache.subscribe(ConfigMap).pipe(Effect.annotateLogs("controller", "first"))
+      yield* informer.synced
+      yield* (yield* ApiServer).setUnavailable(true)
+      yield* TestClock.adjust("1 minute")
+      assert.match(lines(/trying again/)[0] ?? "", /^list configmaps|^watch configmaps/)
+    }).pipe(Effect.provide(Layer.provideMerge(layer, logger)))
+  })
 })

@@ -156,7 +156,7 @@ const holdsIn = (situation: Situation) =>
     const transport = Layer.succeed(Transport, wire(situation, attempted))
     const client = Fence.client(
       yield* Effect.provide(KubeClient, Layer.fresh(Layer.provide(KubeClient.layer, transport))),
-      term
+      Effect.succeed(term)
     )
     const before = yield* refusals
     const fibers: Array<Fiber.Fiber<{ readonly exit: Exit.Exit<unknown, ApiError.ApiError>; readonly at: number }>> = []
@@ -225,7 +225,10 @@ describe("fence", () => {
       const attempted: Array<Attempted> = []
       const { term } = yield* termOf(situation.term)
       const transport = Layer.succeed(Transport, wire(situation, attempted))
-      const client = Fence.client(yield* Effect.provide(KubeClient, Layer.provide(KubeClient.layer, transport)), term)
+      const client = Fence.client(
+        yield* Effect.provide(KubeClient, Layer.provide(KubeClient.layer, transport)),
+        Effect.succeed(term)
+      )
       const messages: Array<string> = []
       for (const [index, call] of situation.calls.entries()) {
         const run = Effect.flip(Effect.delay(callOf(client, call, index), call.at))
@@ -233,8 +236,8 @@ describe("fence", () => {
       }
       yield* TestClock.adjust("2 seconds")
       assert.deepStrictEqual(messages, [
-        "given up, because this process no longer leads; whether the server has done it is not known",
-        "not sent: this process can no longer prove that it leads"
+        "given up, because this process no longer leads, or no longer has the shard; whether the server has done it is not known",
+        "not sent: this process can no longer prove that it leads, or that it has the shard"
       ])
       assert.deepStrictEqual(
         attempted.map(({ method }) => method),

@@ -3,13 +3,14 @@
  * released and an idle time has passed (`RcMap`). Each watches through the client. This file starts informers and reports their status;
  * what an informer does with an event is in `Informer.ts`.
  */
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Hash from "effect/Hash"
 import * as RcMap from "effect/RcMap"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Resource from "../../kube/Resource.ts"
@@ -119,9 +120,14 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
   })
 
   const references = yield* RcMap.make({ lookup, idleTimeToLive: options.idleTimeToLive ?? "30 seconds" })
+  const context = yield* Effect.context()
   const shared = <A extends KubeObject>(resource: Resource.Resource<A>, selection: Informer.Selection) =>
-    // The identity determines the type of the objects.
-    RcMap.get(references, new InformerKey(resource, selection)) as Effect.Effect<SharedInformer<A>, never, Scope.Scope>
+    // The identity determines the type of the objects. An informer outlives the caller that happens to be the first, so it runs in the registry's
+    // context: it has no annotations, span or services of that caller, and retains none.
+    Effect.updateContext(
+      RcMap.get(references, new InformerKey(resource, selection)) as Effect.Effect<SharedInformer<A>>,
+      (caller: Context.Context<Scope.Scope>) => Context.add(context, Scope.Scope, Context.get(caller, Scope.Scope))
+    )
   if (namespaces !== undefined && options.namespaces !== undefined && "labels" in options.namespaces) {
     const labelSelector = Selector.formatLabels(options.namespaces.labels)
     const informer = yield* shared(Resource.metadataOnly(Namespace), { labelSelector })

@@ -43,6 +43,9 @@ export interface Declaration {
   /** The kinds it may read from the cache. */
   readonly reads: ReadonlyArray<Resource.Any>
   readonly concurrency?: number | undefined
+  readonly shardBy?: unknown
+  readonly needsLeader?: boolean | undefined
+  readonly startFirst?: boolean | undefined
 }
 
 interface Watched {
@@ -68,6 +71,7 @@ const problemOf = (declaration: Declaration): string | undefined =>
   problemOfForm(declaration) ??
   problemOfFinalizers(declaration) ??
   problemOfSources(declaration) ??
+  problemOfShards(declaration) ??
   [...each(declaration.for), ...declaration.owns, ...declaration.watches.map(({ resource }) => resource)]
     .map(problemOfKind)
     .find((problem) => problem !== undefined) ??
@@ -118,6 +122,18 @@ const problemOfSources = (declaration: Declaration): string | undefined => {
   if (declaration.predicate !== undefined) return "`predicate` filters changes of the `for` kind: declare `for`"
   return declaration.watches.length + declaration.sources.length === 0
     ? "nothing would ever ask for a reconcile: declare `for`, `watches` or `sources`"
+    : undefined
+}
+
+const problemOfShards = ({ for: kind, needsLeader, shardBy, startFirst }: Declaration): string | undefined => {
+  if (shardBy === undefined) return undefined
+  if (kind === undefined) return "`shardBy` divides the objects of the `for` kind: declare `for`"
+  if (shardBy === "namespace" && kind.scope === "Cluster")
+    return `\`shardBy: "namespace"\` cannot divide ${kind.kind}, which is cluster-scoped: use "key"`
+  if (needsLeader === false)
+    return "`needsLeader: false` runs it for all objects on every replica, and `shardBy` divides them: declare one of them"
+  return startFirst === true
+    ? "`startFirst` is for what other controllers wait for, and a replica does only a part of it: leave `shardBy` out"
     : undefined
 }
 

@@ -24,10 +24,13 @@ import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import type * as TokenBucket from "../../streams/queue/tokenBucket.ts"
 import * as Trace from "../../streams/reconcile/trace.ts"
 import * as Trigger from "../../streams/store/trigger.ts"
-import { Cache, type Index } from "../Cache.ts"
+import { Cache, type Index, type Informer } from "../Cache.ts"
 import { KubeClient } from "../KubeClient.ts"
 import { Recorder } from "../Recorder.ts"
 import * as Shutdown from "../Shutdown.ts"
+import * as Fence from "../fence.ts"
+import { CurrentTerm } from "../Leadership.ts"
+import { Shards } from "../Shards.ts"
 import { Supervisor } from "../Supervisor.ts"
 import { Timeline } from "../Timeline.ts"
 import * as CausedQueue from "./causedQueue.ts"
@@ -36,6 +39,7 @@ import * as Defaults from "./defaults.ts"
 import * as Log from "./log.ts"
 import * as ReadYourWrites from "./readYourWrites.ts"
 import * as ReconcileContext from "./reconcileContext.ts"
+import * as Shares from "./shares.ts"
 import { type Check, Health } from "../Health.ts"
 
 /** A kind and the mapping from its deltas to keys. It hides the type of the objects. */
@@ -131,6 +135,8 @@ export interface Options<A, E, R, R2> extends Runs {
   readonly for?: Resource.Any | undefined
   readonly reads: ReadonlyArray<Resource.Any>
   readonly minInterval?: Duration.Input | undefined
+  /** By what the keys are divided among processes, where `Shards` are provided. Needs `for`. */
+  readonly shardBy?: Shares.ShardBy<KubeObject> | undefined
   readonly body: (context: ReconcileContext.BodyContext<A>) => Effect.Effect<Body<A, E, R>, never, R2>
 }
 
@@ -149,9 +155,10 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const counted = metrics.queue(options.queue ?? name)
       const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics: counted, prioritizes, aging })
       const timeline = yield* Timeline
-      const caused = CausedQueue.make(queue, trace, timeline)
-      yield* registerStallCheck(name, metrics, timeout)
       const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
+      const shares = sharesOf(options, informers, yield* Shards)
+      const caused = CausedQueue.make(shares?.restrict(queue) ?? queue, trace, timeline)
+      yield* registerStallCheck(name, metrics, timeout)
       let onHeld: Body<A, E, R>["onHeld"]
       const writes = ReadYourWrites.make({
         cache,
@@ -160,10 +167,9 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
         onHeld: (resource) => onHeld?.(resource)
       })
       const events = (yield* Recorder).named(options.component ?? options.name)
-      const context = ReconcileContext.make<A>(
-        { cache, client: yield* KubeClient, events, fieldManager: name },
-        writes.note
-      )
+      const unfenced = yield* KubeClient
+      const client = shares === undefined ? unfenced : Fence.client(unfenced, CurrentTerm)
+      const context = ReconcileContext.make<A>({ cache, client, events, fieldManager: name }, writes.note)
       const body = yield* options.body({
         ...context,
         store: ReconcileContext.stores<A>(informers),
@@ -175,9 +181,26 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const monotonic = Monotonic.millis(yield* Clock.Clock)
       const interval = Duration.toMillis(options.minInterval ?? 0)
       const { began, sourceQueue } = minInterval(caused.queue, interval, monotonic)
+      const begin: Sink["begin"] =
+        shares === undefined
+          ? caused.begin
+          : (resource, delta) => {
+              if (resource.id === options.for?.id) shares.seen(delta)
+              caused.begin(resource, delta)
+            }
       for (const source of watchSources)
-        yield* Effect.andThen(starting(source), source.attach(cache, { ...caused, queue: sourceQueue }))
-      for (const source of sources ?? []) yield* supervisor.fork(options.name, pour(source, queue))
+        yield* Effect.andThen(starting(source), source.attach(cache, { ...caused, begin, queue: sourceQueue }))
+      if (shares !== undefined) {
+        yield* shares.follow((isNew) => {
+          const addAllUnsafe: SourceQueue["addAllUnsafe"] = (keys, priority) =>
+            caused.queue.addAllUnsafe([...keys].filter(isNew), priority)
+          const attached = Effect.forEach(watchSources, (source) =>
+            source.attach(cache, { ...caused, queue: { addAllUnsafe } })
+          )
+          return Effect.scoped(Effect.asVoid(attached))
+        })
+      }
+      for (const source of sources ?? []) yield* supervisor.fork(options.name, pour(source, caused.queue))
       const log = yield* Log.make(options.for, timeline, options.name)
       const concurrency = Defaults.concurrency(defaults, options.concurrency, options.for)
       const drain = yield* Shutdown.enlist({ name, metrics, stop: queue.shutdown, idle: queue.idle })
@@ -198,7 +221,8 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
             trace,
             reconcile: (key, causes) => {
               began(key)
-              return Effect.provideService(reconcile(requestOf(key), context), CurrentRun, log.begin(key, causes))
+              const run = Effect.provideService(reconcile(requestOf(key), context), CurrentRun, log.begin(key, causes))
+              return shares === undefined ? run : shares.run(key, run)
             }
           })
         )
@@ -207,6 +231,17 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       yield* Effect.addFinalizer((exit) => Effect.andThen(Effect.logDebug("Stopping workers"), drain(exit)))
     }).pipe(Effect.annotateLogs(labels(options)))
   )
+
+/** Undefined: the controller reconciles all keys. */
+const sharesOf = <A, E, R, R2>(
+  { for: kind, shardBy }: Options<A, E, R, R2>,
+  informers: ReadonlyArray<Informer<KubeObject>>,
+  shards: Shards | undefined
+): Shares.Shares | undefined => {
+  if (shardBy === undefined || shards === undefined) return undefined
+  const store = informers.find(({ resource }) => resource.id === kind?.id)?.store
+  return Shares.make({ shards, shardBy, get: (key) => store?.get(key) })
+}
 
 /** The annotations of every line that the controller logs. Source: controller-runtime's LogConstructor. */
 const labels = ({ for: kind, name }: { readonly name: string; readonly for?: Resource.Any | undefined }) => ({

@@ -101,7 +101,7 @@ export interface Subresource<in A, S extends string> {
   ) => Call<Resource.Object<R>>
 }
 
-type DraftOf<R> = R extends Resource.Resource<infer A> ? Draft<A> : never
+type DraftOf<R> = R extends Resource.Creatable<infer A> ? Draft<A> : never
 
 /** Reads without a request, restricted to the kinds with a `read` grant. They wait for the first sync and cannot fail. */
 export interface Reader<in A> {

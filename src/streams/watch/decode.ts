@@ -212,7 +212,7 @@ const parseLine = (
  * Sets the kind and apiVersion of the resource, in place: servers leave them out of list items, and call an object of which they send only
  * the metadata a `PartialObjectMetadata`, although it is an object of the real kind.
  */
-export const identify = (resource: Resource.Any, object: { kind?: unknown; apiVersion?: unknown }): void => {
+export const identify = (resource: Resource.AnyCreatable, object: { kind?: unknown; apiVersion?: unknown }): void => {
   const { kind } = object
   if (kind !== undefined && kind !== (resource.projection === "metadata" ? "PartialObjectMetadata" : "")) return
   object.kind = resource.kind

@@ -50,6 +50,26 @@ describe("a declaration that cannot work fails when it is made", () => {
       /two forms of one thing: declare one of them$/
     ],
     [
+      "shards without for",
+      () => Controller.make({ name, shardBy: "key", sources: [Stream.empty], reconcile }),
+      /`shardBy` divides the objects of the `for` kind: declare `for`$/
+    ],
+    [
+      "shards by namespace of a kind without namespaces",
+      () => Controller.make({ name, for: Node, shardBy: "namespace", reconcile }),
+      /cannot divide Node, which is cluster-scoped: use "key"$/
+    ],
+    [
+      "shards of work that each replica does wholly",
+      () => Controller.make({ name, for: Pod, shardBy: "key", needsLeader: false, reconcile }),
+      /`needsLeader: false` .* declare one of them$/
+    ],
+    [
+      "shards of what others wait for",
+      () => Controller.make({ name, for: Pod, shardBy: "key", startFirst: true, reconcile }),
+      /`startFirst` .* leave `shardBy` out$/
+    ],
+    [
       "objects of no kind",
       // @ts-expect-error: the type is wrong too
       () => Controller.make({ name, sources: [Stream.empty], reconcileObject: reconcile }),
