@@ -19,6 +19,7 @@ import { type Client, KubeClient } from "../layers/KubeClient.ts"
 import { Inspection } from "../layers/Inspection.ts"
 import { CurrentTerm, Leadership, type Term } from "../layers/Leadership.ts"
 import { Shutdown } from "../layers/Shutdown.ts"
+import { isLed, Shards } from "../layers/Shards.ts"
 import { type SupervisedFailure, Supervisor } from "../layers/Supervisor.ts"
 import * as Preflight from "./preflight.ts"
 import * as Progress from "./progress/Progress.ts"
@@ -96,6 +97,8 @@ interface Setting {
   readonly limit: SyncLimit.SyncLimit
   readonly warm: boolean
   readonly identify: Identify
+  /** The work is divided into shards. */
+  readonly isDivided: boolean
 }
 
 /**
@@ -129,7 +132,8 @@ const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | 
         timeout: Duration.fromInputUnsafe(options.syncTimeout ?? "2 minutes")
       },
       warm: options.warm !== false,
-      identify: options.identify ?? ((_, client) => Effect.succeed(client))
+      identify: options.identify ?? ((_, client) => Effect.succeed(client)),
+      isDivided: (yield* Shards) !== undefined
     }
     const { checks } = Informers
     const health = yield* Health
@@ -138,7 +142,7 @@ const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | 
     const inspection = yield* Inspection
     yield* inspection.informers.show(cache.status)
     yield* inspection.stores.show(cache.informers)
-    yield* Effect.forEach(groups, showGroup, { discard: true })
+    yield* Effect.forEach(groups, (group) => showGroup(group, setting), { discard: true })
     const states = yield* States
     const failure = Effect.tapError(supervisor.failure, ({ fiber, message }) =>
       Effect.sync(() => {
@@ -151,7 +155,7 @@ const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | 
     if (setting.warm) yield* Effect.raceFirst(failure, Preflight.tried(readable, startTimeout))
     return yield* untilFirst(failure, [
       runGroup(
-        controllers.filter((one) => !one.needsLeader),
+        controllers.filter((one) => !isLed(one, setting.isDivided)),
         setting
       ),
       ...groups.map((group) => terms(group, options, setting))
@@ -206,9 +210,12 @@ const untilFirst = <E, E2, R>(failure: Effect.Effect<never, E>, works: ReadonlyA
     })
   )
 
-const showGroup = ({ controllers, leadership }: Group<unknown>) =>
+const showGroup = ({ controllers, leadership }: Group<unknown>, { isDivided }: Setting) =>
   Effect.flatMap(Inspection, ({ groups }) =>
-    groups.show({ leadership, controllers: controllers.filter((one) => one.needsLeader).map((one) => one.name) })
+    groups.show({
+      leadership,
+      controllers: controllers.filter((one) => isLed(one, isDivided)).map((one) => one.name)
+    })
   )
 
 /** One term of leadership after another, or only one. */
@@ -218,7 +225,7 @@ const terms = <R>(
   setting: Setting
 ) =>
   Effect.gen(function* () {
-    const leaders = controllers.filter((one) => one.needsLeader)
+    const leaders = controllers.filter((one) => isLed(one, setting.isDivided))
     // Without controllers there is no election.
     if (leaders.length === 0) return yield* Effect.never
     while (true) {
@@ -255,7 +262,7 @@ const term =
     runGroup(leaders, {
       ...setting,
       identify: (controller, client) =>
-        Effect.map(setting.identify(controller, client), (own) => Fence.client(own, held))
+        Effect.map(setting.identify(controller, client), (own) => Fence.client(own, Effect.succeed(held)))
     }).pipe(Effect.provideService(CurrentTerm, held))
 
 /** Builds controllers in their order while their kinds are served; never ends. */

@@ -7,11 +7,13 @@ import * as Data from "effect/Data"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type { Missing } from "../kube/Access.ts"
+import type * as Resource from "../kube/Resource.ts"
 import type { CloudProvider } from "../layers/CloudProvider.ts"
 import type { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import type { Descriptor, Services } from "../layers/Controller.ts"
 import type { Discovery } from "../layers/Discovery.ts"
 import type { Transport } from "../layers/Transport.ts"
+import type { Webhook } from "../layers/Webhook.ts"
 import * as Manifests from "./manifests/settings.ts"
 import * as Registry from "./registry.ts"
 import type { Configured, Entry } from "./registry.ts"
@@ -26,6 +28,14 @@ export type Available = Services | CloudProvider | ClusterAuthority | Discovery 
 
 /** A descriptor alone is on by default; an entry also has aliases, defaults and webhooks. */
 export type Member<R> = Descriptor<R> | Entry<R>
+
+/** A kind of the program that no controller of it reads. Its definition is printed and installed, and its webhooks are served. */
+export interface KindEntry<out R = never> {
+  /** The kind. */
+  readonly kind: Resource.AnyCustom
+  /** Webhooks for it. Default: none. */
+  readonly webhooks?: ReadonlyArray<Webhook<R>> | undefined
+}
 
 type Common = typeof Settings.common
 
@@ -51,6 +61,10 @@ export interface Options<S extends Setting.Settings = {}, R = never, E = never> 
     | ((
         resolved: Resolved<Common & S>
       ) => ReadonlyArray<Member<NoInfer<R> | Available | Missing<"a layer of it in services">>>)
+  /** Kinds without a controller. Those of the controllers need not be listed. Default: none. */
+  readonly kinds?:
+    | ReadonlyArray<Resource.AnyCustom | KindEntry<NoInfer<R> | Available | Missing<"a layer of it in services">>>
+    | undefined
   /**
    * Services that the controllers need, in addition to those of every program or instead of them; a function if they depend on settings. Built once
    * in each process, before the first controller, and closed after the last.
@@ -78,6 +92,8 @@ export class Program extends Context.Service<
     readonly manifests: typeof Manifests.settings
     /** All controllers, configured by the settings. */
     readonly table: (resolved: Resolved<Common>) => ReadonlyArray<Entry<Available>>
+    /** The kinds without a controller. */
+    readonly kinds: ReadonlyArray<KindEntry<Available>>
     readonly services: (resolved: Resolved<Common>) => Layer.Layer<never, unknown, Available>
   }
 >()("effect-controller-manager/Program") {}
@@ -109,6 +125,10 @@ export const make = <S extends Setting.Settings = {}, R = never, E = never>(
       const members = typeof controllers === "function" ? controllers(resolved as Resolved<Common & S>) : controllers
       return members.map((one) => entryOf(one, resolved)) as ReadonlyArray<Entry<Available>>
     },
+    // Safe: as above.
+    kinds: (options.kinds ?? []).map((one) => ("declaration" in one ? { kind: one } : one)) as ReadonlyArray<
+      KindEntry<Available>
+    >,
     // Built in isolation, so that a client that it creates for another cluster is not shared with the program's client.
     services: (resolved) => {
       const services = options.services ?? Layer.empty

@@ -40,6 +40,8 @@ export interface LeaseName {
 export interface Wanted {
   readonly controllers: ReadonlyArray<Holder>
   readonly leases: ReadonlyArray<LeaseName>
+  /** Where the Leases of runners and shards are, and what their names begin with. */
+  readonly shards?: LeaseName | undefined
   /** The namespaces of namespaced kinds: those listed; all of them if undefined or empty; any of them if selected by labels. */
   readonly namespaces?: ReadonlyArray<string> | { readonly labels: unknown } | undefined
   /** Metrics need authorization: the API server reviews tokens and permissions. */
@@ -51,7 +53,7 @@ export interface Wanted {
 /** The Secret of the webhooks' certificates, and the objects whose `caBundle` the API server trusts. */
 export interface Certificates {
   readonly secret: { readonly namespace: string; readonly name: string }
-  readonly configurations: ReadonlyArray<{ readonly resource: Resource.Any; readonly name: string }>
+  readonly configurations: ReadonlyArray<{ readonly resource: Resource.AnyCreatable; readonly name: string }>
   /** The objects that the program creates itself; none if its manifests contain them. */
   readonly made?: ReadonlyArray<{ readonly resource: Resource.Any }> | undefined
 }
@@ -70,7 +72,7 @@ export const election = "leader election"
 
 type Endpoint = Pick<Permission, "group" | "resource" | "subresource">
 
-const endpointOf = ({ group, plural }: Resource.Any, subresource = ""): Endpoint => ({
+const endpointOf = ({ group, plural }: Resource.AnyCreatable, subresource = ""): Endpoint => ({
   group,
   resource: plural,
   subresource
@@ -89,6 +91,14 @@ const ofLease = ({ name, namespace }: LeaseName): ReadonlyArray<Permission> => {
     ...verbsOn(endpointOf(Event), Access.verbs.record, any)
   ]
 }
+
+/** Runners and shards come and go, so their names are not known, and all of them are watched. */
+const ofShards = ({ namespace }: LeaseName): ReadonlyArray<Permission> =>
+  verbsOn(endpointOf(Lease), ["get", "list", "watch", "create", "update", "patch", "delete"], {
+    namespace,
+    name: "",
+    needed: ["sharding"]
+  })
 
 /** Each is granted by name, except `create` of the Secret, which cannot be. */
 const ofCertificates = ({
@@ -113,13 +123,15 @@ export const needed = ({
   controllers,
   leases,
   namespaces = [],
-  secureMetrics = false
+  secureMetrics = false,
+  shards
 }: Wanted): ReadonlyArray<Permission> =>
   merged([
     ...("labels" in namespaces ? of(follower, []) : []),
     ...controllers.flatMap((one) => of(ownOf(one), "labels" in namespaces ? [] : namespaces)),
     ...controllers.flatMap(ofAccount),
     ...leases.flatMap(ofLease),
+    ...(shards === undefined ? [] : ofShards(shards)),
     ...(secureMetrics ? reviews : []),
     ...(certificates === undefined ? [] : ofCertificates(certificates))
   ])
@@ -188,7 +200,7 @@ const of = ({ access, who }: Holder, namespaces: ReadonlyArray<string>): Readonl
 
 /** A wildcard for all kinds is granted in the whole cluster, except for subresources: scaled objects are always namespaced. */
 const placesOf = (
-  resource: Resource.Any,
+  resource: Resource.AnyCreatable,
   subresource: string,
   namespaces: ReadonlyArray<string>
 ): ReadonlyArray<string> => {
@@ -214,8 +226,8 @@ export const minimal = (permissions: ReadonlyArray<Permission>): ReadonlyArray<P
 /** The kinds that must be served, each once, with the controllers that need them. Wildcards and optional kinds are left out. */
 export const kinds = (
   controllers: ReadonlyArray<Holder>
-): ReadonlyArray<{ readonly resource: Resource.Any; readonly needed: ReadonlyArray<string> }> => {
-  const merged = new Map<string, { readonly resource: Resource.Any; readonly needed: ReadonlyArray<string> }>()
+): ReadonlyArray<{ readonly resource: Resource.AnyCreatable; readonly needed: ReadonlyArray<string> }> => {
+  const merged = new Map<string, { readonly resource: Resource.AnyCreatable; readonly needed: ReadonlyArray<string> }>()
   for (const { access, who } of controllers) {
     for (const { isOptional, resource } of access) {
       if (resource.id === Resource.anything.id || isOptional === true) continue

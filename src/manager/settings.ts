@@ -13,6 +13,7 @@ import * as Leadership from "./settings/leadership.ts"
 import * as Logs from "./settings/logs.ts"
 import * as Process from "./settings/process.ts"
 import * as Servers from "./settings/servers.ts"
+import * as Sharding from "./settings/sharding.ts"
 import * as Webhooks from "./settings/webhooks.ts"
 
 /** The settings of every program. */
@@ -21,6 +22,7 @@ export const common = {
   ...Cache.settings,
   ...Controllers.settings,
   ...Leadership.settings,
+  ...Sharding.settings,
   ...Servers.settings,
   ...Webhooks.settings,
   ...Logs.settings,
@@ -32,7 +34,7 @@ export type Settings = Setting.Values<typeof common>
 
 /** The first contradiction between two settings, in one sentence. */
 export const contradiction = (resolved: Resolved<typeof common>): string | undefined =>
-  withoutEffect(resolved) ?? reversed(resolved) ?? duplicate(resolved)
+  withoutEffect(resolved) ?? reversed(resolved) ?? duplicate(resolved) ?? Sharding.contradiction(resolved)
 
 /** A delay whose start is greater than its end. */
 const reversed = ({ origins, values }: Resolved<typeof common>): string | undefined =>

@@ -20,6 +20,7 @@ import * as Controller from "../../src/layers/Controller.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Leadership, type LeaderLost, type Term, noTerms } from "../../src/layers/Leadership.ts"
 import * as Manager from "../../src/manager/Manager.ts"
+import { Shards } from "../../src/layers/Shards.ts"
 import { Supervisor } from "../../src/layers/Supervisor.ts"
 import * as Trigger from "../../src/streams/store/trigger.ts"
 import * as Cluster from "../support/cluster.ts"
@@ -52,7 +53,29 @@ const tracing = (name: string, trace: Array<string>, needsLeader = true): Contro
   )
 })
 
+/** The work is divided, and this process has no shard. */
+const divided = Layer.succeed(Shards, { count: 4, each: () => Effect.void })
+
 describe("Manager", () => {
+  it.effect("runs a sharded controller without leadership where work is divided, and only under it where not", () =>
+    Effect.gen(function* () {
+      for (const shards of [divided, Layer.empty]) {
+        const trace: Array<string> = []
+        const { layer, lead } = yield* granted
+        const controllers = [tracing("alone", trace), { ...tracing("shared", trace), sharded: true }]
+        const fiber = yield* Effect.forkChild(
+          Manager.run({ controllers }).pipe(Effect.provide(Layer.merge(layer, shards)))
+        )
+        yield* Cluster.settle
+        assert.deepStrictEqual(trace, shards === divided ? ["+shared"] : [])
+        yield* lead
+        yield* Cluster.settle
+        assert.deepStrictEqual(trace, shards === divided ? ["+shared", "+alone"] : ["+alone", "+shared"])
+        yield* Fiber.interrupt(fiber)
+      }
+    }).pipe(Effect.provide(alone))
+  )
+
   it.effect("builds controllers in order and stops them in reverse when it is interrupted", () =>
     Effect.gen(function* () {
       const trace: Array<string> = []

@@ -127,6 +127,15 @@ describe("the settings", () => {
     assert.deepStrictEqual([timeout, retries], ["none", 3])
   })
 
+  it("a number of shards needs sharding", () => {
+    assert.strictEqual(
+      contradiction(from({}, { CM_SHARDS: "8" })),
+      "CM_SHARDS means nothing without --sharding: leave it out or add --sharding"
+    )
+    assert.isUndefined(contradiction(from({ sharding: "true", shards: "8" })))
+    for (const text of ["0", "1025", "x"]) assert.throws(() => from({ sharding: "true", shards: text }))
+  })
+
   it("may be overridden by a stronger source that sets a conflicting one", () => {
     assert.isUndefined(contradiction(from({ cluster: "embedded" }, {}, { cluster: "kubeconfig", kubeconfig: "x" })))
     assert.isUndefined(contradiction(from({ cluster: "embedded" }, { KUBECONFIG: "x" })))

@@ -14,8 +14,13 @@ import * as Resource from "../../kube/Resource.ts"
 import { KubeClient } from "../../layers/KubeClient.ts"
 import { type Broken, broken, type Difference, differences } from "./compare.ts"
 
-interface Stored extends Crd.CustomResourceDefinition {
-  readonly status?: { readonly conditions?: ReadonlyArray<Condition> }
+/** A definition as the cluster has it. */
+export interface Stored extends Crd.CustomResourceDefinition {
+  /** What the API server made of it: its conditions, and the versions in which objects may be stored. */
+  readonly status?: {
+    readonly conditions?: ReadonlyArray<Condition>
+    readonly storedVersions?: ReadonlyArray<string>
+  }
 }
 
 interface Condition {
@@ -54,6 +59,8 @@ export interface InstallOptions {
   readonly timeout?: Duration.Input | undefined
   /** Called before each definition with its name and the number of those that are installed. Default: nothing. */
   readonly onNext?: ((name: string, installed: number) => void) | undefined
+  /** The client's writes are dry runs, so there is no kind to wait for. Default: false. */
+  readonly isDryRun?: boolean | undefined
 }
 
 /**
@@ -62,23 +69,28 @@ export interface InstallOptions {
  */
 export const install = (
   resources: ReadonlyArray<Resource.AnyCustom>,
-  { onNext = () => {}, timeout = "30 seconds" }: InstallOptions = {}
+  { isDryRun = false, onNext = () => {}, timeout = "30 seconds" }: InstallOptions = {}
 ) =>
   Effect.gen(function* () {
     // All definitions are generated before the first is written, so an invalid one prevents all writes.
     const wanted = yield* Effect.forEach(resources, (resource) => Effect.fromResult(Crd.make(resource)))
     return yield* Effect.forEach(wanted, (definition, index) => {
       onNext(definition.metadata.name, index)
-      return installOne(definition, timeout)
+      return installOne(definition, isDryRun ? undefined : timeout)
     })
   })
 
-const installOne = Effect.fnUntraced(function* (wanted: Crd.CustomResourceDefinition, timeout: Duration.Input) {
+/** Without a time limit it does not wait. */
+const installOne = Effect.fnUntraced(function* (
+  wanted: Crd.CustomResourceDefinition,
+  timeout: Duration.Input | undefined
+) {
   const { name } = wanted.metadata
   const outcome = yield* Effect.retry(write(wanted), {
     while: ({ reason }) => reason._tag === "Conflict" || reason._tag === "AlreadyExists",
     times: 5
   })
+  if (timeout === undefined) return { name, outcome } satisfies Installed
   yield* established(name).pipe(
     Effect.retry({
       while: (error) => error._tag === "NotEstablished" && !error.isFinal,
@@ -132,7 +144,8 @@ const established = Effect.fnUntraced(function* (name: string) {
   return yield* new Pending({ name, said, isFinal: refused !== undefined })
 })
 
-const find = (name: string): Effect.Effect<Option.Option<Stored>, ApiError, KubeClient> =>
+/** The definition with that name in the cluster, if there is one. */
+export const find = (name: string): Effect.Effect<Option.Option<Stored>, ApiError, KubeClient> =>
   Effect.flatMap(KubeClient, (client) =>
     client.get(CustomResourceDefinition, { name }).pipe(
       Effect.map(Option.some),

@@ -11,20 +11,26 @@ import type { Comparison, Installed } from "./Definitions.ts"
 /** The output if no controller declares a custom kind. */
 export const none = "none of the chosen controllers declares a kind of its own"
 
-/** The kinds that the controllers declare with Schemas, each once, by name. */
+/** The kinds that the controllers declare with Schemas, and those of the program without a controller, each once, by name. */
 export const kindsOf = (
-  controllers: ReadonlyArray<{ readonly access: ReadonlyArray<Access.Any> }>
+  controllers: ReadonlyArray<{ readonly access: ReadonlyArray<Access.Any> }>,
+  further: ReadonlyArray<{ readonly kind: Resource.AnyCustom }>
 ): ReadonlyArray<Resource.AnyCustom> => {
-  const kinds = controllers.flatMap(({ access }) =>
+  const declared = controllers.flatMap(({ access }) =>
     access.flatMap(({ resource }) => (Resource.isCustom(resource) ? [resource] : []))
   )
+  const kinds = [...declared, ...further.map(({ kind }) => kind)]
   const byName = new Map(kinds.map((kind) => [Resource.qualifiedName(kind), kind]))
   return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, kind]) => kind)
 }
 
+/** In a dry run it says that it is one. */
+export const outcome = (one: Installed, isDryRun: boolean): string =>
+  isDryRun ? `${one.outcome} (dry run)` : one.outcome
+
 /** `memcacheds.cache.example.com created`. */
-export const installed = (all: ReadonlyArray<Installed>): string =>
-  all.length === 0 ? none : all.map(({ name, outcome }) => `${name} ${outcome}`).join("\n")
+export const installed = (all: ReadonlyArray<Installed>, isDryRun = false): string =>
+  all.length === 0 ? none : all.map((one) => `${one.name} ${outcome(one, isDryRun)}`).join("\n")
 
 export const compared = (all: ReadonlyArray<Comparison>): string =>
   all.length === 0 ? none : all.map((one) => comparison(one)).join("\n")

@@ -101,10 +101,23 @@ const failureOf = (least: LogLevel.LogLevel, { cause, logLevel }: Said): Readonl
 
 /** Of an error only the message is logged: its other fields may be anything. */
 const plain = (value: unknown): unknown =>
-  typeof value === "string" ? clean(value) : value instanceof Error ? clean(value.message) : value
+  typeof value === "string" ? clean(value) : value instanceof Error ? clean(wordsOf(value)) : value
 
 const text = (value: unknown): string =>
-  typeof value === "string" ? value : value instanceof Error ? value.message : formatted(value)
+  typeof value === "string" ? value : value instanceof Error ? wordsOf(value) : formatted(value)
+
+/** How many errors are looked at to find a message: each may be the cause of the one before. */
+const deepest = 5
+
+/** An error that only wraps another one has no message of its own. */
+const wordsOf = (error: Error): string => {
+  let one: unknown = error
+  for (let depth = 0; depth < deepest && one instanceof Error; depth++) {
+    if (one.message !== "") return one.message
+    one = one.cause
+  }
+  return error.name
+}
 
 /** Some values, such as functions, have no JSON. */
 const formatted = (value: unknown): string => {

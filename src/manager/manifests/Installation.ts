@@ -28,6 +28,8 @@ export interface Options {
   readonly probes: number | undefined
   /** Undefined if there are no webhooks. */
   readonly webhooks?: Webhooks | undefined
+  /** All replicas work: the work is divided into shards. */
+  readonly isDivided: boolean
 }
 
 export interface Metrics {

@@ -1,7 +1,9 @@
 /** The installation that `manifests` derives from the settings: the arguments of the pods, and the objects that they need. Pure. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import type { Descriptor } from "../../layers/Controller.ts"
 import type * as Setting from "../../layers/Setting.ts"
+import { isLed } from "../../layers/Shards.ts"
 import type { Resolved } from "../setting/sources.ts"
 import type * as Webhook from "../../layers/Webhook.ts"
 import * as CacheSettings from "../settings/cache.ts"
@@ -62,7 +64,7 @@ const product: Workload = { name: "effect-controller-manager", settings }
 
 export const manifests = (
   { effective, values }: Resolved<typeof settings>,
-  controllers: ReadonlyArray<Holder & { readonly isCore: boolean; readonly needsLeader: boolean }>,
+  controllers: ReadonlyArray<Holder & { readonly isCore: boolean } & Pick<Descriptor, "needsLeader" | "sharded">>,
   { name, settings: all, webhooks = [] }: Workload = product
 ): ReadonlyArray<Installation.Manifest> => {
   const namespace = values.installNamespace
@@ -73,12 +75,15 @@ export const manifests = (
   const isReviewed = isConsoleReviewed(values)
   const served = Served.webhooksOf(values, webhooks)
   const isKept = served !== undefined && served.mountPath === undefined
-  const led = (isCore: boolean): boolean => controllers.some((one) => one.isCore === isCore && one.needsLeader)
+  const led = (isCore: boolean): boolean =>
+    controllers.some((one) => one.isCore === isCore && isLed(one, values.sharding))
+  const ownLease: LeaseName = {
+    namespace: Option.getOrElse(values.leaseNamespace, () => namespace),
+    name: values.leaseName
+  }
   const leases: ReadonlyArray<LeaseName> = [
     ...(led(true) ? [{ namespace: values.coreLeaseNamespace, name: values.coreLeaseName }] : []),
-    ...(led(false) || isKept
-      ? [{ namespace: Option.getOrElse(values.leaseNamespace, () => namespace), name: values.leaseName }]
-      : [])
+    ...(led(false) || isKept ? [ownLease] : [])
   ]
   return Objects.all({
     name,
@@ -102,10 +107,12 @@ export const manifests = (
     console: isReviewed ? values.consoleAddress?.port : undefined,
     webhooks: served,
     minorVersion: values.kubernetesVersion,
+    isDivided: values.sharding,
     accounts: accounts(controllers, CacheSettings.options(values).namespaces),
     permissions: needed({
       controllers: [...controllers, ...holders(webhooks)],
       leases: isElected ? leases : [],
+      shards: values.sharding ? ownLease : undefined,
       namespaces: CacheSettings.options(values).namespaces,
       secureMetrics: metrics.isSecure || isReviewed,
       certificates: isKept ? Served.certificatesOf({ name, namespace }, webhooks) : undefined

@@ -5,7 +5,15 @@
 import { names } from "../webhooks/configurations.ts"
 import { labels, type Manifest, metadata, type Options, selector } from "./Installation.ts"
 
-const replicas = 2
+/** Two, of which one leads and one waits; three where all of them work. */
+const replicasOf = ({ isDivided }: Options): number => (isDivided ? 3 : 2)
+
+/**
+ * Replicas that all work are replaced one after the other, without a further one: each replica that comes or goes moves shards, so with a further one most
+ * of them would move twice.
+ */
+const strategyOf = ({ isDivided }: Options) =>
+  isDivided ? { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } } : {}
 
 export const all = (options: Options): ReadonlyArray<Manifest> => [
   deployment(options),
@@ -18,7 +26,8 @@ const deployment = (options: Options): Manifest => ({
   kind: "Deployment",
   metadata: metadata(options),
   spec: {
-    replicas,
+    replicas: replicasOf(options),
+    ...strategyOf(options),
     selector: { matchLabels: selector(options) },
     template: { metadata: { labels: labels(options) }, spec: pod(options) }
   }
@@ -95,7 +104,7 @@ const disruptionBudget = (options: Options): Manifest => ({
   apiVersion: options.minorVersion < 21 ? "policy/v1beta1" : "policy/v1",
   kind: "PodDisruptionBudget",
   metadata: metadata(options),
-  spec: { minAvailable: replicas - 1, selector: { matchLabels: selector(options) } }
+  spec: { minAvailable: replicasOf(options) - 1, selector: { matchLabels: selector(options) } }
 })
 
 /** A label of a namespace allows its pods to collect metrics. Source: kubebuilder's `allow-metrics-traffic`. */

@@ -28,6 +28,8 @@ export interface Host {
   readonly argv: ReadonlyArray<string>
   /** The environment. */
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Standard input, where a command reads it. */
+  readonly stdin?: AsyncIterable<unknown> | undefined
   /** For results. */
   readonly stdout: Output
   /** For errors and logs. */

@@ -3,6 +3,7 @@
  * server. Pure. Source: validation of admissionregistration.k8s.io/v1.
  */
 import * as Result from "effect/Result"
+import { compile } from "../../kube/admissionExpressions.ts"
 import * as Resource from "../../kube/Resource.ts"
 import * as Webhook from "../../layers/Webhook.ts"
 
@@ -45,9 +46,31 @@ const problemOf = (webhook: Webhook.Any): string | undefined => {
     return `has a timeout of ${seconds} seconds; it must be a whole number from 1 to 30`
   }
   if (webhook.operations.length === 0) return "has no operations, so it would never be asked"
+  const condition = problemOfConditions(webhook.options.matchConditions ?? [])
+  if (condition !== undefined) return condition
   return name.test(webhook.name) && webhook.name.length <= 253
     ? undefined
     : `needs a DNS name of three parts at least, such as "validate.memcacheds.example.com"`
+}
+
+/** Maximum number of match conditions of a webhook. */
+const mostConditions = 64
+
+const conditionName = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/
+
+const problemOfConditions = (conditions: ReadonlyArray<Webhook.MatchCondition>): string | undefined => {
+  if (conditions.length > mostConditions) {
+    return `has ${conditions.length} match conditions; the API server takes ${mostConditions} at most`
+  }
+  for (const { expression, name: own } of conditions) {
+    if (!conditionName.test(own)) {
+      return `has a match condition named ${JSON.stringify(own)}; a name is made of letters, digits, "-", "_" and "."`
+    }
+    const compiled = compile(expression.trim(), { hasParams: false, hasAuthorizer: true }, ["bool"])
+    if (Result.isFailure(compiled)) return `has the match condition ${JSON.stringify(own)}: ${compiled.failure}`
+  }
+  const twice = twiceIn(conditions.map((one) => one.name))
+  return twice === undefined ? undefined : `has two match conditions named ${JSON.stringify(twice)}`
 }
 
 const problemOfVersions = ({ resource, spokes }: Webhook.Conversion<unknown>): string | undefined => {

@@ -136,6 +136,9 @@ const entry = (webhook: Webhook.Admission<unknown>, reached: Reached) => {
     timeoutSeconds: options.timeoutSeconds ?? 10,
     namespaceSelector: options.namespaceSelector ?? {},
     objectSelector: options.objectSelector ?? {},
+    ...(options.matchConditions === undefined || options.matchConditions.length === 0
+      ? {}
+      : { matchConditions: options.matchConditions }),
     ...(_tag === "Defaulting" ? { reinvocationPolicy: options.reinvocationPolicy ?? "Never" } : {})
   }
 }

@@ -113,7 +113,10 @@ describe("the console's figures of elections", () => {
       Effect.gen(function* () {
         const sample = yield* Figures.make({ controllers: [], disabled: [] })
         assert.strictEqual((yield* bodyOf(sample, "leadership")).fencedWrites, 0)
-        const client = Fence.client(yield* KubeClient, { lost: Effect.never, isValidUnsafe: () => false })
+        const client = Fence.client(
+          yield* KubeClient,
+          Effect.succeed({ lost: Effect.never, isValidUnsafe: () => false })
+        )
         for (const name of ["a", "b"]) {
           yield* Effect.flip(client.create(ConfigMap, { metadata: { name, namespace: "default" } }))
         }

@@ -11,14 +11,18 @@ import { Memcached } from "../../kube/crd/fixtures.ts"
 const same: Comparison = { name: "as.example.com", isNew: false, differences: [], broken: [] }
 
 describe("the kinds of controllers", () => {
-  it("are those declared with Schemas, each once, by name", () => {
+  it("are those declared with Schemas and those without a controller, each once, by name", () => {
+    const Bbb = Resource.make({ ...Memcached.declaration, kind: "Bbb", plural: "bbbs" })
     const Aaa = Resource.make({ ...Memcached.declaration, kind: "Aaa", plural: "aaas" })
     assert.deepStrictEqual(
-      Report.kindsOf([
-        { access: [Access.read(Memcached), Access.read(Pod), Access.patch(Memcached, "status")] },
-        { access: [Access.read(Aaa), Access.read(Resource.metadataOnly(Memcached))] }
-      ]).map(Resource.qualifiedName),
-      ["aaas.cache.example.com", "memcacheds.cache.example.com"]
+      Report.kindsOf(
+        [
+          { access: [Access.read(Memcached), Access.read(Pod), Access.patch(Memcached, "status")] },
+          { access: [Access.read(Aaa), Access.read(Resource.metadataOnly(Memcached))] }
+        ],
+        [{ kind: Bbb }, { kind: Aaa }]
+      ).map(Resource.qualifiedName),
+      ["aaas.cache.example.com", "bbbs.cache.example.com", "memcacheds.cache.example.com"]
     )
   })
 })

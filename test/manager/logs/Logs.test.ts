@@ -104,6 +104,24 @@ describe("logs as JSON", () => {
     })
   )
 
+  it.effect("have the message of the cause where an error has none of its own", () =>
+    Effect.gen(function* () {
+      const wrapped = new Error("", { cause: new Error("", { cause: new Error("the disk is full") }) })
+      const endless = new Error("")
+      endless.cause = endless
+      for (const [error, words] of [
+        [wrapped, "the disk is full"],
+        [new Error("outside", { cause: new Error("inside") }), "outside"],
+        [new Error("", { cause: "a word" }), "Error"],
+        [new TypeError(""), "TypeError"],
+        [endless, "Error"]
+      ] as const) {
+        assert.strictEqual(parsed(yield* logged(json, Effect.logWarning("odd", Cause.fail(error))))["error"], words)
+        assert.include(yield* logged(Logs.initial, Effect.logWarning("odd", Cause.fail(error))), words)
+      }
+    })
+  )
+
   it.effect("are limited in length", () =>
     Effect.gen(function* () {
       const long = "x".repeat(1_000_000)

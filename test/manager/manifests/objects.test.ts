@@ -45,6 +45,29 @@ const argsOf = (all: ReturnType<typeof manifests>): ReadonlyArray<string> => {
 }
 
 describe("manifests", () => {
+  it("of replicas that share the work have three of them, which are replaced one by one, and may write Leases", () => {
+    const name = "effect-controller-manager"
+    const shared = { ...podCount, who: "shared", sharded: true }
+    const all = manifests(resolved({ sharding: "true" }), [shared])
+    const { replicas, strategy } = one(all, "Deployment", name).spec
+    assert.deepStrictEqual([replicas, strategy.rollingUpdate], [3, { maxSurge: 0, maxUnavailable: 1 }])
+    assert.strictEqual(one(all, "PodDisruptionBudget", name).spec.minAvailable, 2)
+    assert.include(argsOf(all), "--sharding=true")
+    const leases = (role: {
+      rules: ReadonlyArray<{ resources?: ReadonlyArray<string>; verbs: ReadonlyArray<string> }>
+    }) => role.rules.find(({ resources }) => resources?.includes("leases"))
+    assert.sameMembers(
+      [...(leases(one(all, "Role", name))?.verbs ?? [])],
+      ["get", "list", "watch", "create", "update", "patch", "delete"]
+    )
+    const without = manifests(resolved(), [shared])
+    assert.deepStrictEqual(
+      [one(without, "Deployment", name).spec.replicas, one(without, "Deployment", name).spec.strategy],
+      [2, undefined]
+    )
+    assert.notInclude(leases(one(without, "Role", `${name}-leader-election`))?.verbs ?? [], "delete")
+  })
+
   it("of a console that others can reach have its port, a role for its readers, and the right to review their tokens", () => {
     const name = "effect-controller-manager"
     const reviews = (all: ReturnType<typeof manifests>) =>

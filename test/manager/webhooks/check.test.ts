@@ -56,6 +56,26 @@ const refused: ReadonlyArray<readonly [string, ReadonlyArray<Webhook.Any>]> = [
     'the webhook "validate.configmaps.core" has no operations, so it would never be asked',
     [judging({ operations: [] })]
   ],
+  [
+    'the webhook "validate.configmaps.core" has the match condition "a": must evaluate to bool but got int',
+    [judging({ matchConditions: [{ name: "a", expression: " 1 + 1 " }] })]
+  ],
+  [
+    `the webhook "validate.configmaps.core" has the match condition "a": compilation failed: ERROR: <input>:1:1: undeclared reference to 'spec' (in container '')\n | spec.x\n | ^`,
+    [judging({ matchConditions: [{ name: "a", expression: "spec.x" }] })]
+  ],
+  [
+    'the webhook "validate.configmaps.core" has a match condition named "a b"; a name is made of letters, digits, "-", "_" and "."',
+    [judging({ matchConditions: [{ name: "a b", expression: "true" }] })]
+  ],
+  [
+    'the webhook "validate.configmaps.core" has two match conditions named "a"',
+    [judging({ matchConditions: ["a", "a"].map((name) => ({ name, expression: "true" })) })]
+  ],
+  [
+    'the webhook "validate.configmaps.core" has 65 match conditions; the API server takes 64 at most',
+    [judging({ matchConditions: Array.from({ length: 65 }, (_, at) => ({ name: `a${at}`, expression: "true" })) })]
+  ],
   ["two webhooks convert gadgets.demo.example.com", [conversion, { ...conversion, path: "/b" }]],
   [
     "the conversion of gadgets.demo.example.com has no spoke for v1, which the resource declares",

@@ -196,7 +196,7 @@ describe("webhooks over HTTPS", () => {
           const transport = Layer.succeed(Transport, yield* HttpTransport.make(server.endpoint))
           yield* asked(yield* clientOf(transport), version, server.version.minor > 20)
         }).pipe(Effect.scoped),
-      60_000
+      180_000
     )
   }
 })

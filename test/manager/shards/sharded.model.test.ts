@@ -1,0 +1,91 @@
+/**
+ * Sharded controllers under random operations in virtual time: replicas start, stop, die and are stopped for a while, connections are cut, responses are lost,
+ * and objects change all the time. No write reaches the server from a replica that does not have the lock of its shard, no key runs on two replicas at once,
+ * and when all is well again each change is reconciled within a bound.
+ */
+import { describe } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { checkSequences, int, oneOf } from "../../support/property.ts"
+import { full, runs, seed } from "../../support/runs.ts"
+import * as Fleet from "./fleet.ts"
+import * as Replicas from "./replicas.ts"
+
+const expiration = Duration.seconds(15)
+const settings = { shards: 4, expiration, work: "700 millis" } as const
+
+/** Seconds within which each change is reconciled when all is well: a lock expires, shards are divided anew, and failed writes are retried. */
+const bound = 60
+
+const operation = Arbitrary.all({
+  act: oneOf("change", "change", "change", "start", "stop", "kill", "nap", "outage", "lose", "wait"),
+  who: int(0, 2),
+  namespace: int(0, Replicas.namespaces.length - 1),
+  seconds: int(1, 25)
+})
+
+const sequences = Arbitrary.array(operation, { minLength: 2, maxLength: 10 })
+
+type Sequence = typeof sequences extends Arbitrary.Arbitrary<infer A> ? A : never
+
+const run = Effect.fnUntraced(function* (sequence: Sequence) {
+  yield* Replicas.populate
+  const world = Replicas.world(settings)
+  /** Three places, each with a replica or none. Replicas that died stay without a connection. */
+  const fleet: Array<Replicas.Replica | undefined> = []
+  const written = new Map(Replicas.namespaces.map((namespace) => [namespace, "1"]))
+  let count = 1
+  const begin = Effect.fnUntraced(function* (who: number) {
+    fleet[who] = yield* Replicas.start(`replica-${count++}`, world)
+  })
+  for (const who of [0, 1]) yield* begin(who)
+  yield* Replicas.advance(10)
+  for (const { act, namespace, seconds, who } of sequence) {
+    const one = fleet[who]
+    const name = Replicas.namespaces[namespace] ?? ""
+    if (act === "change") {
+      const value = String(count++)
+      written.set(name, value)
+      yield* Replicas.change(name, "a", value)
+      yield* Replicas.advance(1)
+    } else if (act === "wait") {
+      yield* Replicas.advance(seconds)
+    } else if (one === undefined) {
+      if (act === "start") yield* begin(who)
+    } else if (act === "stop") {
+      fleet[who] = undefined
+      yield* Effect.forkScoped(one.stop)
+    } else if (act === "kill") {
+      fleet[who] = undefined
+      one.gate.isCut = true
+    } else if (act === "nap") {
+      one.gate.awake.closeUnsafe()
+      yield* Replicas.advance(seconds)
+      one.gate.awake.openUnsafe()
+    } else if (act === "outage") {
+      one.gate.isCut = true
+      yield* Replicas.advance(seconds)
+      one.gate.isCut = false
+    } else if (act === "lose") {
+      one.gate.loses = true
+    }
+    yield* Fleet.settle
+  }
+  if (fleet.every((one) => one === undefined)) yield* begin(0)
+  yield* Replicas.advance(bound)
+  const left = (yield* Replicas.objects).flatMap(({ data, metadata: { name, namespace = "" } }) => {
+    const wanted = name === "a" ? written.get(namespace) : "1"
+    return data?.["copy"] === wanted ? [] : [`${namespace}/${name} is ${data?.["copy"]}, not ${wanted}`]
+  })
+  return [...left, ...world.unlocked, ...Replicas.overlaps(world)]
+}, Effect.scoped)
+
+describe("sharded controllers", () => {
+  checkSequences(
+    "write only with the lock, never twice at once, and forget nothing",
+    sequences,
+    (sequence) => Effect.provide(run(sequence), Fleet.server),
+    { runs: runs(full ? 500 : 20), maxShrinks: 50, seed, ...(full ? { timeout: 7_200_000 } : {}) }
+  )
+})
