@@ -6,18 +6,14 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import * as Scope from "effect/Scope"
-import * as Yaml from "effect/encoding/Yaml"
 import * as TestClock from "effect/testing/TestClock"
-import type { ApiError } from "../kube/ApiError.ts"
 import type { KubeObject } from "../kube/Meta.ts"
-import * as Patch from "../kube/Patch.ts"
 import type * as Resource from "../kube/Resource.ts"
 import type { User } from "../apiserver/Api.ts"
 import { ApiServer, type Options as ApiServerOptions } from "../apiserver/ApiServer.ts"
@@ -27,9 +23,11 @@ import { Cache, type Options as CacheOptions } from "../layers/Cache.ts"
 import { remembered, type Signer } from "../apiserver/authentication/Signer.ts"
 import { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import * as Accounts from "./accounts.ts"
+import * as Apply from "./apply.ts"
+import { NotReached, type Running, TestCluster } from "./TestCluster.ts"
 import * as Webhooks from "./webhooks.ts"
 import type { Descriptor, Services } from "../layers/Controller.ts"
-import { Discovery, type NotServed } from "../layers/Discovery.ts"
+import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import * as Machine from "../simulation/Machine.ts"
 import * as Nodes from "../simulation/Nodes.ts"
@@ -81,11 +79,6 @@ export interface Options {
   readonly seed?: number | string | undefined
 }
 
-/** A manifest cannot be read. The message names the document. */
-export class ManifestError extends Data.TaggedError("ManifestError")<{ readonly message: string }> {}
-
-type ApplyError = ApiError | ManifestError | NotServed
-
 /**
  * A cluster in the virtual time of the test.
  *
@@ -121,7 +114,7 @@ export class ClusterTest extends Context.Service<
       options?: { readonly within?: Duration.Input | undefined; readonly every?: Duration.Input | undefined }
     ) => Effect.Effect<A, E, R>
     /** Server-side apply of YAML documents or values, in order, as the manager `test`; returns what the server stored. */
-    readonly apply: (objects: string | ReadonlyArray<object>) => Effect.Effect<ReadonlyArray<KubeObject>, ApplyError>
+    readonly apply: Apply.Apply
     /** Starts a controller; it stops with the scope, or by the returned effect. */
     readonly run: <R>(controller: Descriptor<R>) => Effect.Effect<Running, never, Services | R | Scope.Scope>
     /** All objects of a kind as the server has them, in order. */
@@ -129,11 +122,9 @@ export class ClusterTest extends Context.Service<
   }
 >()("effect-controller-manager/ClusterTest") {
   /** With simulated nodes: provides `Nodes` too. Fails if the objects of the start cannot be applied. */
-  static layer(
-    options: Options & { readonly nodes: number }
-  ): Layer.Layer<Provides | Nodes.Nodes, ApiError | ManifestError | NotServed>
+  static layer(options: Options & { readonly nodes: number }): Layer.Layer<Provides | Nodes.Nodes, Apply.ApplyError>
   /** Without simulated nodes: pods stay Pending. */
-  static layer(options?: Options): Layer.Layer<Provides, ApiError | ManifestError | NotServed>
+  static layer(options?: Options): Layer.Layer<Provides, Apply.ApplyError>
   static layer(options: Options = {}) {
     const { admission, audit, authorization, metrics } = options
     const signer = remembered()
@@ -147,12 +138,6 @@ export class ClusterTest extends Context.Service<
       Layer.provideMerge(Quiescence.layer)
     )
   }
-}
-
-/** A controller that was started. */
-export interface Running {
-  /** Closes its scope with that exit. Default: a success. */
-  readonly stop: (exit?: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
 }
 
 /** What controllers share. Without RBAC its requests are those of the test, under RBAC those of the program. */
@@ -188,13 +173,8 @@ const seeded = (seed: number | string | undefined): Layer.Layer<never> =>
 const make = Effect.fnUntraced(function* (options: Options) {
   const { settle } = yield* Quiescence
   const server = yield* ApiServer
-  const client = yield* KubeClient
-  const discovery = yield* Discovery
   const accounts = options.authorization === undefined ? undefined : clientsOf(server, options)
-  const apply = (objects: string | ReadonlyArray<object>) =>
-    Effect.flatMap(typeof objects === "string" ? documents(objects) : Effect.succeed(objects), (all) =>
-      Effect.forEach(all, (object) => applyOne(client, discovery, object))
-    )
+  const apply = Apply.make(yield* KubeClient, yield* Discovery)
   const advance = (duration: Duration.Input) =>
     settle.pipe(Effect.andThen(TestClock.adjust(duration)), Effect.andThen(settle))
 
@@ -204,26 +184,44 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const nodes = options.nodes === undefined ? undefined : yield* simulate(options.nodes)
   if (nodes !== undefined) yield* server.connectNodes(Context.get(nodes, Nodes.Nodes).connection)
   yield* server.setFaults(options.faults ?? [])
+  const run: ClusterTest["Service"]["run"] = (controller) =>
+    Effect.gen(function* () {
+      const scope = yield* Effect.acquireRelease(Scope.make(), (scope, exit) => Scope.close(scope, exit))
+      const client = accounts === undefined ? undefined : yield* accounts(controller)
+      const own = client === undefined ? controller.layer : Layer.provide(controller.layer, client)
+      yield* Layer.buildWithScope(own, scope)
+      yield* settle
+      return { stop: (exit = Exit.void) => Scope.close(scope, exit) }
+    })
+  // The objects have the type of the resource's type parameter.
+  const snapshot = <A extends KubeObject>(resource: Resource.Resource<A>) =>
+    Effect.map(server.snapshot(resource), (objects) => objects as unknown as ReadonlyArray<A>)
   const cluster = ClusterTest.of({
     settle,
     advance,
     apply,
     eventually: (check, { within = "1 minute", every = "100 millis" } = {}) =>
       eventually(check, advance, Duration.fromInputUnsafe(within), Duration.fromInputUnsafe(every)),
-    run: (controller) =>
-      Effect.gen(function* () {
-        const scope = yield* Effect.acquireRelease(Scope.make(), (scope, exit) => Scope.close(scope, exit))
-        const client = accounts === undefined ? undefined : yield* accounts(controller)
-        const own = client === undefined ? controller.layer : Layer.provide(controller.layer, client)
-        yield* Layer.buildWithScope(own, scope)
-        yield* settle
-        return { stop: (exit = Exit.void) => Scope.close(scope, exit) }
-      }),
-    // The objects have the type of the resource's type parameter.
-    snapshot: <A extends KubeObject>(resource: Resource.Resource<A>) =>
-      Effect.map(server.snapshot(resource), (objects) => objects as unknown as ReadonlyArray<A>)
+    run,
+    snapshot
   })
-  const context = Context.make(ClusterTest, cluster)
+  const both = TestCluster.of({
+    apply,
+    run,
+    snapshot,
+    until: (resource, target, holds, { within = "1 minute" } = {}) => {
+      const check = Effect.flatMap(snapshot(resource), (objects) => {
+        const object = objects.find(
+          ({ metadata }) => metadata.name === target.name && metadata.namespace === target.namespace
+        )
+        return holds(object)
+          ? Effect.succeed(object)
+          : Effect.fail(new NotReached({ resource, target, within, object }))
+      })
+      return eventually(check, advance, Duration.fromInputUnsafe(within), Duration.millis(100))
+    }
+  })
+  const context = Context.make(ClusterTest, cluster).pipe(Context.add(TestCluster, both))
   return nodes === undefined ? context : Context.merge(context, nodes)
 })
 
@@ -264,40 +262,13 @@ const eventually = <A, E, R>(
     }
   })
 
-/** YAML documents, split at lines of three dashes; empty ones are skipped. */
-const documents = (text: string): Effect.Effect<ReadonlyArray<object>, ManifestError> =>
-  Effect.forEach(
-    text.split(/^---[ \t]*$/m).filter((part) => /^[ \t]*[^#\s]/m.test(part)),
-    (part, index) =>
-      Effect.try({
-        try: () => Yaml.parse(part),
-        catch: (cause) => notManifest(index, cause instanceof Error ? cause.message : String(cause))
-      }).pipe(
-        Effect.filterOrFail(
-          (value): value is object => typeof value === "object" && value !== null && !Array.isArray(value),
-          () => notManifest(index, "not an object")
-        )
-      )
-  )
-
-const notManifest = (index: number, why: string) =>
-  new ManifestError({ message: `document ${index + 1} of the manifest cannot be read: ${why}` })
-
-const applyOne = Effect.fnUntraced(function* (
-  client: KubeClient["Service"],
-  discovery: Discovery["Service"],
-  object: object
-) {
-  const { apiVersion, kind, metadata } = object as Partial<KubeObject>
-  if (apiVersion === undefined || kind === undefined || metadata?.name === undefined) {
-    return yield* new ManifestError({ message: "an object in a manifest needs apiVersion, kind and metadata.name" })
-  }
-  const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion]
-  const resource = yield* discovery.resourceFor({ group: group ?? "", version, kind })
-  const namespace = resource.scope === "Cluster" ? undefined : (metadata.namespace ?? "default")
-  const target = { namespace, name: metadata.name }
-  return yield* client.patch(resource, target, Patch.apply(object), { fieldManager: "test", force: true })
-})
-
 /** What `ClusterTest.layer` provides, beside `Nodes` where there are some. */
-export type Provides = ApiServer | ClusterAuthority | ClusterTest | Discovery | Quiescence | Services | Transport
+export type Provides =
+  | ApiServer
+  | ClusterAuthority
+  | ClusterTest
+  | Discovery
+  | Quiescence
+  | Services
+  | TestCluster
+  | Transport

@@ -9,7 +9,7 @@ import type { Services } from "../layers/Controller.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import { CustomResourceDefinition } from "../manager/crds/Definitions.ts"
 import type { HttpResponse, Handler } from "../layers/http/handler.ts"
-import { configurations } from "../manager/webhooks/configurations.ts"
+import { type Configurations, configurations } from "../manager/webhooks/configurations.ts"
 import { handler } from "../manager/webhooks/handle.ts"
 import type { Webhook } from "../layers/Webhook.ts"
 
@@ -64,7 +64,15 @@ export const connect = <E, R>(
     if (!isDeclared(webhooks) || !(caller instanceof Caller)) return
     // A test that declares a webhook that cannot be served has a bug, and fails with a defect.
     caller.connectUnsafe(yield* Effect.orDie(handler(webhooks)))
-    const { conversions, mutating, validating } = configurations(webhooks, { name: "webhooks", at: { url } })
+    yield* register(configurations(webhooks, { name: "webhooks", at: { url } }), apply)
+  })
+
+/** Writes the configurations of webhooks to the server. */
+export const register = <E, R>(
+  { conversions, mutating, validating }: Configurations,
+  apply: (objects: ReadonlyArray<object>) => Effect.Effect<unknown, E, R>
+) =>
+  Effect.gen(function* () {
     yield* apply([mutating, validating].filter((one) => one !== undefined))
     const client = yield* KubeClient
     for (const { conversion, definition } of conversions) {

@@ -35,7 +35,7 @@ const library = ["kube/", "streams/", "layers/"]
 const cluster = ["apiserver/", "simulation/"]
 
 /** Parts of modules that only those enter who name them. */
-const closed = ["apiserver/server/", "platform/", "manager/console/page/"]
+const closed = ["apiserver/server/", "platform/", "manager/console/page/", "testing/envtest/"]
 
 export const modules: ReadonlyArray<Module> = [
   { path: "kube/", modules: [], packages: effect },
@@ -123,6 +123,8 @@ export const modules: ReadonlyArray<Module> = [
   { path: "manager/console/page/", modules: ["manager/console/protocol.ts"], packages: ["preact"] },
   { path: "manager/renewal/", modules: [...library, "leader/", "platform/"], packages: node },
   { path: "testing/", modules: [...library, ...cluster, "manager/"], packages: effect },
+  // Starts processes and connects over HTTPS, so it has an entry of its own.
+  { path: "testing/envtest/", modules: [...library, "manager/", "platform/", "testing/"], packages: node },
   {
     path: "cli/",
     modules: [...library, "leader/", "manager/", "platform/", "version.ts"],
@@ -142,6 +144,8 @@ export const modules: ReadonlyArray<Module> = [
   { path: "version.ts", modules: [], packages: [] },
   { path: "index.ts", modules: [...library, "leader/", "manager/"], packages: effect },
   { path: "internals.ts", modules: [...library, ...cluster, "leader/", "manager/"], packages: effect },
+  { path: "envtest.ts", modules: ["testing/envtest/"], packages: [] },
+  { path: "cluster.ts", modules: ["manager/shards/"], packages: [] },
   { path: "testing.ts", modules: [...library, ...cluster, "testing/"], packages: effect },
   {
     path: "node.ts",
@@ -151,7 +155,7 @@ export const modules: ReadonlyArray<Module> = [
 ]
 
 /** Entries: no other file imports them. */
-const entries = ["main.ts", "index.ts", "node.ts", "testing.ts", "internals.ts"]
+const entries = ["main.ts", "index.ts", "node.ts", "testing.ts", "envtest.ts", "cluster.ts", "internals.ts"]
 
 /** What the pure vocabulary must not hold, although `effect` has it. */
 const forbiddenInKube = ["effect/Layer", "effect/Context", "effect/Stream"]

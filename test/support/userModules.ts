@@ -12,7 +12,8 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 const entries: Readonly<Record<string, string>> = {
   "effect-controller-manager": join(root, "src/index.ts"),
   "effect-controller-manager/node": join(root, "src/node.ts"),
-  "effect-controller-manager/testing": join(root, "src/testing.ts")
+  "effect-controller-manager/testing": join(root, "src/testing.ts"),
+  "effect-controller-manager/testing/envtest": join(root, "src/envtest.ts")
 }
 
 /** In a new folder in which the packages of this project are found. */
