@@ -5,6 +5,7 @@
  */
 export * as Access from "./kube/Access.ts"
 export * as ApiError from "./kube/ApiError.ts"
+export * as Cel from "./kube/crd/Cel.ts"
 export * as Crd from "./kube/crd/Crd.ts"
 export * as Conditions from "./kube/conditions.ts"
 export * as Finalizers from "./kube/finalizers.ts"

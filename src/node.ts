@@ -7,5 +7,5 @@ export * as HttpTransport from "./platform/HttpTransport.ts"
 export * as KubeConfig from "./platform/KubeConfig.ts"
 
 export type { Host } from "./manager/process/Host.ts"
-export { InvalidProgram, type Member, type Options as ProgramOptions } from "./manager/Program.ts"
+export { InvalidProgram, type KindEntry, type Member, type Options as ProgramOptions } from "./manager/Program.ts"
 export { run } from "./cli/program.ts"

@@ -4,5 +4,7 @@
  */
 export { ApiServer } from "./apiserver/ApiServer.ts"
 export * as Faults from "./apiserver/faults.ts"
-export { ClusterTest, ManifestError, type Provides } from "./testing/ClusterTest.ts"
+export { ManifestError } from "./testing/apply.ts"
+export { ClusterTest, type Provides } from "./testing/ClusterTest.ts"
+export { NotReached, TestCluster } from "./testing/TestCluster.ts"
 export * as Nodes from "./simulation/Nodes.ts"

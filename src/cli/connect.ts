@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Clusters from "./cluster/clusters.ts"
+import { isLed } from "../layers/Shards.ts"
 import { kindsOf } from "../manager/crds/report.ts"
 import type { Host } from "../manager/process/Host.ts"
 import { rolesOf } from "../manager/manifests/roles.ts"
@@ -14,6 +15,7 @@ import * as CacheSettings from "../manager/settings/cache.ts"
 import { isConsoleReviewed } from "../manager/settings/servers.ts"
 import { accountOf } from "./identities.ts"
 import * as Leases from "./leases.ts"
+import * as Shards from "./shards.ts"
 import { ledBy, type Resolved, type Selection, type Table } from "./selection.ts"
 import { certificatesOf, served } from "./webhooks.ts"
 
@@ -25,13 +27,14 @@ export const connect = Effect.fnUntraced(function* (
   as: "program" | "administrator"
 ) {
   const { controllers, demo } = resolved.values
+  const { kinds } = yield* Program
   const embedded = yield* Effect.fromResult(Registry.select(table, controllers, { embedded: true }))
   const there = embedded.chosen.map((entry) => entry.controller)
   const cluster = yield* Clusters.connect(resolved, host.env, {
     serviceAccounts: there.some(({ name }) => name === "serviceaccount"),
     resourceQuotas: there.some(({ name }) => name === "resourcequota"),
     // The demo has resources of controllers that may not be chosen.
-    kinds: kindsOf(demo === "shop" ? table.map(({ controller }) => controller) : there),
+    kinds: kindsOf(demo === "shop" ? table.map(({ controller }) => controller) : there, kinds),
     account: as === "administrator" ? undefined : yield* installed(resolved, embedded)
   })
   return { cluster, selection: yield* Effect.fromResult(Registry.select(table, controllers, cluster)) }
@@ -60,9 +63,10 @@ const installed = Effect.fnUntraced(function* (resolved: Resolved, selection: Se
 /** What the chosen controllers and the program need on a cluster: what `check` reviews, and what the embedded cluster grants. */
 export const wanted = Effect.fnUntraced(function* (resolved: Resolved, cluster: Leases.Place, selection: Selection) {
   const { values } = resolved
+  const { kinds } = yield* Program
   const { core, own } = Leases.leasesOf(values, cluster)
   const contended = (lease: Leases.Lease, group: Registry.Entry["group"]) =>
-    lease.isElected && ledBy(selection, group).some((controller) => controller.needsLeader) ? [lease] : []
+    lease.isElected && ledBy(selection, group).some((controller) => isLed(controller, values.sharding)) ? [lease] : []
   return {
     controllers: [
       ...selection.chosen.map((entry) => ({
@@ -70,9 +74,10 @@ export const wanted = Effect.fnUntraced(function* (resolved: Resolved, cluster: 
         access: entry.controller.access,
         account: accountOf(values, entry)
       })),
-      ...Permissions.holders(served(values, selection.chosen))
+      ...Permissions.holders(served(values, [...selection.chosen, ...kinds]))
     ],
     leases: [...contended(core, "core"), ...contended(own, undefined)],
+    shards: Shards.placeOf(values, cluster),
     namespaces: CacheSettings.options(values).namespaces,
     // Reading metrics, or a console that others can reach, requires reviews by the API server.
     secureMetrics: (values.metricsSecure && values.metricsAddress !== undefined) || isConsoleReviewed(values),

@@ -36,7 +36,7 @@ export const main = (host: Host, entry: URL): void =>
         program,
         settings: Create.settings,
         commands: (host) => [
-          Create.command(host, new URL("../templates/operator/", entry)),
+          Create.command(host, new URL("../templates/", entry)),
           command(
             host,
             kubeControllerManager,

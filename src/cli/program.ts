@@ -4,6 +4,7 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -15,7 +16,10 @@ import { check } from "./commands/check.ts"
 import type * as Create from "./create/command.ts"
 import { InvalidNames } from "./create/names.ts"
 import * as Crds from "./commands/crds.ts"
+import * as Dashboards from "./commands/dashboards.ts"
+import * as CrdTypes from "./commands/crdTypes.ts"
 import { leases } from "./commands/leases.ts"
+import * as Migrate from "./commands/crdsMigrate.ts"
 import { manifests } from "./commands/manifests.ts"
 import * as Run from "./run.ts"
 import * as CommandLine from "../manager/process/commandLine.ts"
@@ -79,6 +83,8 @@ export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, given
       ...StandAlone.apiserverSettings,
       ...StandAlone.nodesSettings,
       ...Explain.settings,
+      ...Migrate.settings,
+      ...CrdTypes.settings,
       ...one.settings
     }
     return cli(
@@ -136,6 +142,13 @@ const cli = (host: Host, { commands, program }: Whole) =>
           (resolved) => manifests(host, resolved)
         ),
         crds(host, program),
+        command(
+          host,
+          "dashboards",
+          "Prints the Grafana dashboards for the metrics of the program and of the chosen controllers, in a ConfigMap",
+          { ...program.settings, ...Dashboards.settings, installNamespace: program.manifests.installNamespace },
+          (resolved) => Dashboards.dashboards(host, resolved)
+        ),
         Explain.command(host),
         command(
           host,
@@ -161,7 +174,7 @@ const crds = (host: Host, { manifests: { out }, settings: common }: Program.Prog
   const settings = { ...common, ...Output.settings }
   return Command.make("crds").pipe(
     Command.withDescription(
-      "Prints, installs or compares the definitions of the kinds that the chosen controllers declare"
+      "Prints, installs or compares the definitions of the kinds that the chosen controllers declare, migrates stored objects, and writes types for any definition"
     ),
     Command.withSubcommands([
       command(host, "print", "Prints the definitions as YAML to apply", { ...settings, out }, (resolved) =>
@@ -180,8 +193,40 @@ const crds = (host: Host, { manifests: { out }, settings: common }: Program.Prog
         "Prints what installing would change and which stored objects would be rejected or pruned; exits with code 1 if there is anything",
         settings,
         (resolved) => Crds.diff(host, resolved)
-      )
+      ),
+      migrating(host, common),
+      typing(host, common)
     ])
+  )
+}
+
+const migrating = (host: Host, common: Program.Program["Service"]["settings"]) => {
+  const settings = { ...common, ...Migrate.settings }
+  const definitions = Argument.variadic(Argument.String("definition"))
+  return Command.make("migrate", { definitions, flags: SettingFlags.of(settings) }, ({ definitions, flags }) =>
+    handled(host, settings, flags, (resolved) => Migrate.migrate(host, resolved, definitions))
+  ).pipe(
+    Command.withDescription(
+      "Has all objects of the named definitions, or of the kinds of the chosen controllers, stored in the storage version, and removes the other versions from status.storedVersions; exits with code 1 if an object was refused"
+    )
+  )
+}
+
+const typing = (host: Host, common: Program.Program["Service"]["settings"]) => {
+  const settings = { ...common, ...CrdTypes.settings }
+  const inputs = Argument.variadic(
+    Argument.String("file|url|-|name").pipe(
+      Argument.withDescription(
+        "Files, addresses of HTTPS or - for standard input, with YAML or JSON; with --from-cluster names of definitions"
+      )
+    )
+  )
+  return Command.make("types", { inputs, flags: SettingFlags.of(settings) }, ({ flags, inputs }) =>
+    handled(host, settings, flags, (resolved) => CrdTypes.types(host, resolved, inputs))
+  ).pipe(
+    Command.withDescription(
+      "Writes TypeScript modules with Effect Schemas for the kinds of any CustomResourceDefinitions"
+    )
   )
 }
 
@@ -193,14 +238,22 @@ export const command = <S extends Setting.Settings & typeof LogSettings.settings
   settings: S,
   handle: (resolved: SettingSources.Resolved<S>) => Effect.Effect<void, E, Program.Program>
 ) =>
-  Command.make(name, SettingFlags.of(settings), (parsed) =>
-    Effect.gen(function* () {
-      const config = "config" in settings ? Settings.common.config : undefined
-      const sources = yield* ConfigFile.load(config, { flags: SettingFlags.given(parsed), env: host.env })
-      const resolved = yield* Effect.fromResult(SettingSources.resolve(settings, sources))
-      return yield* Effect.provide(handle(resolved), Logs.layer(host, LogSettings.optionsOf(resolved)))
-    })
-  ).pipe(Command.withDescription(summary))
+  Command.make(name, SettingFlags.of(settings), (parsed) => handled(host, settings, parsed, handle)).pipe(
+    Command.withDescription(summary)
+  )
+
+/** Runs a command with the settings that follow from the parsed flags. */
+const handled = Effect.fnUntraced(function* <S extends Setting.Settings & typeof LogSettings.settings, E, R>(
+  host: Host,
+  settings: S,
+  parsed: Parameters<typeof SettingFlags.given>[0],
+  handle: (resolved: SettingSources.Resolved<S>) => Effect.Effect<void, E, R>
+) {
+  const config = "config" in settings ? Settings.common.config : undefined
+  const sources = yield* ConfigFile.load(config, { flags: SettingFlags.given(parsed), env: host.env })
+  const resolved = yield* Effect.fromResult(SettingSources.resolve(settings, sources))
+  return yield* Effect.provide(handle(resolved), Logs.layer(host, LogSettings.optionsOf(resolved)))
+})
 
 /** Starts a service, prints its line, and waits for a signal. */
 const serve = <E>(host: Host, begin: Effect.Effect<string, E, Scope.Scope>) =>

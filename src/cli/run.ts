@@ -21,6 +21,7 @@ import { connect } from "./connect.ts"
 import * as Console from "./console.ts"
 import { ledBy, type Resolved, type Selection, sentence, tableOf } from "./selection.ts"
 import { servers } from "./servers.ts"
+import * as Shards from "./shards.ts"
 import { services } from "./services.ts"
 import { webhooks } from "./webhooks.ts"
 
@@ -68,6 +69,7 @@ const lead = (host: Host, resolved: Resolved, notes: ReadonlyArray<string>, { cl
   Effect.gen(function* () {
     const program = yield* Program
     const settings = resolved.values
+    yield* Shards.checked(settings, cluster, selection)
     const address = yield* Console.start(resolved, cluster, selection)
     if (address !== undefined) host.stdout.write(`${address}\n`)
     if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
@@ -95,6 +97,8 @@ const lead = (host: Host, resolved: Resolved, notes: ReadonlyArray<string>, { cl
       }).pipe(
         // Webhooks close before the services that they use.
         Effect.scoped,
+        // Locks of shards are released after the controllers have ended.
+        Effect.provide(Shards.layer(settings, cluster)),
         Effect.provideService(Leadership, own),
         Effect.provideService(Defaults, loops(settings))
       )

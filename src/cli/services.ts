@@ -33,7 +33,8 @@ const cached = (settings: Settings.Settings) => ({
   ...(isOn(settings, "WatchListClient") ? {} : { streamingList: "never" as const })
 })
 
-const limitedTransport = (settings: Settings.Settings, server: string) =>
+/** The transport with the limits, the dry run and the User-Agent that the settings ask for. */
+export const limitedTransport = (settings: Settings.Settings, server: string) =>
   Layer.effect(
     Transport,
     Effect.gen(function* () {

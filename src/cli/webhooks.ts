@@ -26,7 +26,7 @@ export class NoCertificate extends Data.TaggedError("NoCertificate")<{ readonly 
 /** The webhooks to serve: all or none. */
 export const served = <R>(
   { skipWebhookConfig, webhookPort }: Settings.Settings,
-  entries: ReadonlyArray<Registry.Entry<R>>
+  entries: ReadonlyArray<Pick<Registry.Entry<R>, "webhooks">>
 ): ReadonlyArray<Webhook.Webhook<Services | R>> =>
   skipWebhookConfig || webhookPort < 0 ? [] : entries.flatMap((entry) => entry.webhooks ?? [])
 
@@ -52,8 +52,8 @@ export const certificatesOf = Effect.fnUntraced(function* (
   { embedded, namespace }: Pick<Clusters.Connected, "embedded" | "namespace">,
   { chosen }: Selection
 ) {
-  const { name } = yield* Program
-  const webhooks = served(values, chosen)
+  const { kinds, name } = yield* Program
+  const webhooks = served(values, [...chosen, ...kinds])
   if (webhooks.length === 0) return undefined
   if (!embedded) yield* certified(values)
   return Option.isSome(values.webhookCertPath)
@@ -67,7 +67,8 @@ export const webhooks = Effect.fnUntraced(function* (
   cluster: Clusters.Connected,
   { selection, table }: { readonly selection: Selection; readonly table: Table }
 ) {
-  const declared = served(values, table)
+  const { kinds, name } = yield* Program
+  const declared = served(values, [...table, ...kinds])
   if (declared.length === 0) return []
   const source = yield* sourceOf(values, cluster)
   const { handler } = yield* Effect.promise(() => import("../manager/webhooks/handle.ts"))
@@ -82,8 +83,8 @@ export const webhooks = Effect.fnUntraced(function* (
   }).pipe(Effect.provideService(Listener, listener), Effect.provideService(Certificates, certificates))
   if (source._tag === "Mounted" || !source.isKept) return []
   const { CertificateManager, Publication } = yield* keeping
-  const installed = configurations(served(values, selection.chosen), {
-    name: names((yield* Program).name).configuration,
+  const installed = configurations(served(values, [...selection.chosen, ...kinds]), {
+    name: names(name).configuration,
     at: { url: urlOf(address) }
   })
   // On the embedded cluster the program creates the configurations; on a real one the manifests do.

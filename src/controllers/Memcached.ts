@@ -47,6 +47,7 @@ export const make = (options: Options = {}) =>
     name: "memcached",
     for: Memcached,
     owns: [Deployment],
+    shardBy: "namespace",
     watches: [Controller.watch(Pods, Trigger.map(keysOf), { indexes: [{ name: "memcached", of: keysOf }] })],
     // During a rollout the Deployment and its pods change often; their changes within this time cause one reconcile.
     minInterval: "100 millis",

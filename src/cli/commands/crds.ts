@@ -12,6 +12,7 @@ import { own } from "../../manager/manifests/settings.ts"
 import type { Host } from "../../manager/process/Host.ts"
 import * as Progress from "../../manager/progress/Progress.ts"
 import type { State } from "../../manager/progress/render.ts"
+import { Program } from "../../manager/Program.ts"
 import * as Registry from "../../manager/registry.ts"
 import * as SettingSources from "../../manager/setting/sources.ts"
 import * as Settings from "../../manager/settings.ts"
@@ -21,6 +22,7 @@ import { connect } from "../connect.ts"
 import * as Report from "../output/Report.ts"
 import type { Column } from "../output/table.ts"
 import { type Resolved, type Table, tableOf } from "../selection.ts"
+import { limitedTransport } from "../services.ts"
 
 /** The definitions in the cluster differ from the declared ones; the output names the differences. */
 export class Different extends Data.TaggedError("Different")<{ readonly message: string }> {}
@@ -35,13 +37,17 @@ type Format = Printing["values"]["output"]
 type Kinds = ReadonlyArray<Resource.AnyCustom>
 
 /**
- * The kinds of the chosen controllers. This includes controllers that run on a real cluster only if they are named: their definitions are wanted
+ * The kinds of the chosen controllers, and those without a controller. This includes controllers that run on a real cluster only if they are named: their definitions are wanted
  * unless the user excludes them.
  */
-const kindsOf = (table: Table, { values }: { readonly values: Pick<Resolved["values"], "controllers"> }) =>
-  Effect.map(Effect.fromResult(Registry.select(table, values.controllers, { embedded: true })), ({ chosen }) =>
-    CrdReport.kindsOf(chosen.map(({ controller }) => controller))
-  )
+export const kindsOf = (table: Table, { values }: { readonly values: Pick<Resolved["values"], "controllers"> }) =>
+  Effect.gen(function* () {
+    const { chosen } = yield* Effect.fromResult(Registry.select(table, values.controllers, { embedded: true }))
+    return CrdReport.kindsOf(
+      chosen.map(({ controller }) => controller),
+      (yield* Program).kinds
+    )
+  })
 
 /** No cluster is contacted. */
 export const print = Effect.fnUntraced(function* (host: Host, resolved: SettingSources.Resolved<typeof printSettings>) {
@@ -50,7 +56,7 @@ export const print = Effect.fnUntraced(function* (host: Host, resolved: SettingS
 })
 
 export const install = (host: Host, resolved: Printing) =>
-  inCluster(host, resolved, (kinds) => installKinds(host, kinds, resolved.values.output))
+  inCluster(host, resolved, (kinds) => installKinds(host, kinds, resolved.values.output, resolved.values.dryRun))
 
 export const diff = (host: Host, resolved: Printing) =>
   inCluster(host, resolved, (kinds) => diffKinds(host, kinds, resolved.values.output))
@@ -60,7 +66,8 @@ const inCluster = <E>(host: Host, resolved: Resolved, work: (kinds: Kinds) => Ef
     const table = yield* tableOf(resolved)
     const kinds = yield* kindsOf(table, resolved)
     const { cluster } = yield* connect(host, resolved, table, "administrator")
-    yield* Effect.provide(work(kinds), Layer.provide(KubeClient.layer, cluster.transport))
+    const transport = Layer.provide(limitedTransport(resolved.values, cluster.server), cluster.transport)
+    yield* Effect.provide(work(kinds), Layer.provide(KubeClient.layer, transport))
   }).pipe(Effect.scoped)
 
 /** Without a format, documents of YAML, or a file of YAML for each. */
@@ -95,24 +102,33 @@ const definitionColumns: ReadonlyArray<Column<Crd.CustomResourceDefinition>> = [
   { title: "SHORT NAMES", isWide: true, cell: ({ spec }) => (spec.names.shortNames ?? []).join(",") }
 ]
 
-export const installKinds = Effect.fnUntraced(function* (host: Host, kinds: Kinds, format: Format = Option.none()) {
+/** In a dry run the client's writes are dry runs too. */
+export const installKinds = Effect.fnUntraced(function* (
+  host: Host,
+  kinds: Kinds,
+  format: Format = Option.none(),
+  isDryRun = false
+) {
   let state: State = { verb: "Installed", done: 0, total: kinds.length, unit: "definitions", detail: "" }
   const onNext = (name: string, done: number) => void (state = { ...state, done, detail: `waiting for ${name}` })
   const all = yield* Progress.during(
     Effect.sync(() => state),
-    Definitions.install(kinds, { onNext })
+    Definitions.install(kinds, { onNext, isDryRun })
   )
   return yield* Report.print(host, format, {
-    columns: installedColumns,
+    columns: installedColumns(isDryRun),
     rows: all,
-    value: { definitions: all.map(({ name, outcome }) => ({ name, outcome })) },
-    text: CrdReport.installed(all)
+    value: {
+      ...(isDryRun ? { dryRun: true } : {}),
+      definitions: all.map(({ name, outcome }) => ({ name, outcome }))
+    },
+    text: CrdReport.installed(all, isDryRun)
   })
 })
 
-const installedColumns: ReadonlyArray<Column<Definitions.Installed>> = [
+const installedColumns = (isDryRun: boolean): ReadonlyArray<Column<Definitions.Installed>> => [
   { title: "NAME", cell: ({ name }) => name },
-  { title: "OUTCOME", cell: ({ outcome }) => outcome }
+  { title: "OUTCOME", cell: (one) => CrdReport.outcome(one, isDryRun) }
 ]
 
 export const diffKinds = Effect.fnUntraced(function* (host: Host, kinds: Kinds, format: Format = Option.none()) {

@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import { humanDuration } from "../../kube/humanDuration.ts"
 import * as Resources from "../../kube/resources.ts"
 import { KubeClient } from "../../layers/KubeClient.ts"
+import { isLed } from "../../layers/Shards.ts"
 import type { Host } from "../../manager/process/Host.ts"
 import type * as OutputSettings from "../../manager/settings/output.ts"
 import { connect } from "../connect.ts"
@@ -32,7 +33,9 @@ export const leases = (host: Host, resolved: Resolved<typeof OutputSettings.sett
     const { cluster, selection } = yield* connect(host, resolved, table, "administrator")
     const all = leasesOf(resolved.values, cluster)
     const rowOf = Effect.fnUntraced(function* (group: Row["group"]) {
-      const led = ledBy(selection, group === "own" ? undefined : "core").filter(({ needsLeader }) => needsLeader)
+      const led = ledBy(selection, group === "own" ? undefined : "core").filter((one) =>
+        isLed(one, resolved.values.sharding)
+      )
       const lease = all[group]
       const found = lease.isElected ? yield* find(lease) : undefined
       return { group, lease, controllers: led.map(({ name }) => name), found } satisfies Row

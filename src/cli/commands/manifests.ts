@@ -19,7 +19,7 @@ import { certified, served } from "../webhooks.ts"
 
 /** For a real cluster, which has its own controller manager. No cluster is contacted. */
 export const manifests = Effect.fnUntraced(function* (host: Host, resolved: SettingSources.Resolved<typeof settings>) {
-  const { manifests: all, name } = yield* Program
+  const { kinds, manifests: all, name } = yield* Program
   const table = yield* tableOf(resolved)
   if (Metrics.isUnreachable(resolved.values)) {
     return yield* new SettingSources.SettingError({
@@ -32,11 +32,14 @@ export const manifests = Effect.fnUntraced(function* (host: Host, resolved: Sett
     access: entry.controller.access,
     account: accountOf(resolved.values, entry),
     needsLeader: entry.controller.needsLeader,
+    sharded: entry.controller.sharded,
     isCore: entry.group === "core"
   }))
-  const webhooks = served(resolved.values, chosen)
+  const webhooks = served(resolved.values, [...chosen, ...kinds])
   if (webhooks.length > 0) yield* certified(resolved.values)
-  const definitions = yield* Effect.forEach(Report.kindsOf(controllers), (kind) => Effect.fromResult(Crd.make(kind)))
+  const definitions = yield* Effect.forEach(Report.kindsOf(controllers, kinds), (kind) =>
+    Effect.fromResult(Crd.make(kind))
+  )
   const { conversions } = Webhooks.configurationsOf({ name, namespace: resolved.values.installNamespace }, webhooks)
   const documents = [
     ...definitions.map((one) => converting(one, conversions)),

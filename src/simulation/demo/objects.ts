@@ -6,6 +6,7 @@ import {
   DaemonSet,
   Deployment,
   HorizontalPodAutoscaler,
+  Ingress,
   Job,
   Namespace,
   PodDisruptionBudget,
@@ -33,13 +34,6 @@ const EcsBinding = Resource.make<KubeObject>()({
   kind: "EcsBinding",
   plural: "ecsbinding",
   scope: "Cluster"
-})
-
-const Ingress = Resource.make<KubeObject>()({
-  group: "networking.k8s.io",
-  version: "v1",
-  kind: "Ingress",
-  plural: "ingresses"
 })
 
 /** The first pod of a Deployment must not count as ready before it serves. */

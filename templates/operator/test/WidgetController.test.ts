@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Conditions, ConfigMap, Crd, KubeClient, Patch } from "effect-controller-manager"
+import { Conditions, ConfigMap, Crd, KubeClient, Patch, Resource } from "effect-controller-manager"
 import { ClusterTest } from "effect-controller-manager/testing"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -11,8 +11,8 @@ const cluster = ClusterTest.layer({ crds: [Result.getOrThrow(Crd.make(Widget))] 
 
 const target = { namespace: "default", name: "first" }
 
-const widget = {
-  apiVersion: "example.com/v1alpha1",
+const first = {
+  apiVersion: Resource.apiVersion(Widget),
   kind: "Widget",
   metadata: target,
   spec: { text: "hello" }
@@ -25,7 +25,7 @@ it.effect("keeps the text of each Widget in a ConfigMap, also after other client
     const text = Effect.map(client.get(ConfigMap, target), ({ data }) => data?.["text"])
     yield* run(WidgetController)
 
-    yield* apply([widget])
+    yield* apply([first])
     yield* settle
     assert.strictEqual(yield* text, "hello")
     const { status } = yield* client.get(Widget, target)
@@ -37,9 +37,9 @@ it.effect("keeps the text of each Widget in a ConfigMap, also after other client
   }).pipe(Effect.provide(cluster))
 )
 
-it.effect("rejects a Widget without a text", () =>
+it.effect("rejects each Widget without a text", () =>
   Effect.gen(function* () {
-    const error = yield* Effect.flip((yield* ClusterTest).apply([{ ...widget, spec: { text: "" } }]))
+    const error = yield* Effect.flip((yield* ClusterTest).apply([{ ...first, spec: { text: "" } }]))
     assert.include(error.message, "spec.text")
   }).pipe(Effect.provide(cluster))
 )
