@@ -4,6 +4,7 @@ import { dirname, join } from "node:path"
 import * as library from "../src/index.ts"
 import * as internals from "../src/internals.ts"
 import * as node from "../src/node.ts"
+import * as envtest from "../src/envtest.ts"
 import * as testing from "../src/testing.ts"
 import { version } from "../src/version.ts"
 
@@ -19,6 +20,8 @@ interface Manifest {
   readonly devDependencies: Record<string, string>
   readonly peerDependencies: Record<string, string>
   readonly overrides: Record<string, string>
+  readonly engines: Record<string, string>
+  readonly devEngines: { readonly runtime: { readonly version: string } }
 }
 const manifest = JSON.parse(text("package.json")) as Manifest
 
@@ -141,7 +144,7 @@ describe("package", () => {
     )
     assert.deepStrictEqual(
       targets.map(({ name }) => name),
-      [".", "./node", "./testing", "./internals"]
+      [".", "./node", "./testing", "./testing/envtest", "./cluster", "./internals"]
     )
     for (const { default: module, types } of targets) {
       assert.strictEqual(types.replace(/\.d\.ts$/, ""), module.replace(/\.js$/, ""))
@@ -158,7 +161,7 @@ describe("package", () => {
   })
 
   it("what promises nothing has no second name in an entry that does", () => {
-    const promised = [library, node, testing].flatMap((entry): ReadonlyArray<unknown> => Object.values(entry))
+    const promised = [library, node, testing, envtest].flatMap((entry): ReadonlyArray<unknown> => Object.values(entry))
     const unpromised = Object.entries(internals)
     assert.isAbove(unpromised.length, 10)
     assert.deepStrictEqual(
@@ -170,6 +173,36 @@ describe("package", () => {
   it("effect has one version: consumers are asked for the tested version", () => {
     assert.strictEqual(manifest.peerDependencies["effect"], `~${manifest.devDependencies["effect"]}`)
     assert.strictEqual(manifest.overrides["undici"], manifest.dependencies["undici"])
+  })
+
+  it("runs on the versions of Node that it names: manifests, README, docs/platforms.md and the tool that tries them agree", () => {
+    const lowest = /^>=(\d+\.\d+)\.0$/.exec(manifest.engines["node"] ?? "")?.[1] ?? ""
+    assert.strictEqual(manifest.devEngines.runtime.version, manifest.engines["node"])
+    for (const project of projects) {
+      const { engines } = JSON.parse(text(join(project, "package.json"))) as Manifest
+      assert.deepStrictEqual(engines, manifest.engines, project)
+    }
+    const { optionalDependencies } = JSON.parse(text("tools/runtimes/package.json")) as Locked
+    const tried = Object.entries(optionalDependencies ?? {}).flatMap(([name, version]) => {
+      const line = /^node(\d+)-linux-x64$/.exec(name)?.[1]
+      return line === undefined ? [] : [{ line, version: version.slice(version.lastIndexOf("@") + 1) }]
+    })
+    assert.deepStrictEqual(lowest, tried[0]?.version.replace(/\.\d+$/, ""))
+    const rows = [...text("docs/platforms.md").matchAll(/^\| (\d+)(?:\.\d+)? \|.*\| (\d+\.\d+\.\d+) \|$/gm)]
+    assert.deepStrictEqual(
+      rows.map(([, line, version]) => ({ line, version })),
+      tried
+    )
+    const [, ...lines] = tried.map(({ line }) => line)
+    const supported = `Node ${lowest}, ${lines.slice(0, -1).join(", ")} and ${lines.at(-1)} on Linux are supported`
+    for (const page of ["README.md", "docs/platforms.md"]) assert.include(text(page), supported)
+    for (const page of [
+      "README.md",
+      "docs/writing-a-controller.md",
+      "examples/README.md",
+      "templates/operator/README.md"
+    ])
+      assert.include(text(page), `Node ${lowest} or newer`)
   })
 
   it("gives the reason for every dependency", () => {

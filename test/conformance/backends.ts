@@ -1,7 +1,6 @@
 /** The servers that the conformance suite runs on. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
@@ -21,8 +20,6 @@ import { Endpoint } from "../../src/layers/Endpoint.ts"
 import * as HttpTransport from "../../src/platform/HttpTransport.ts"
 import { Transport } from "../../src/layers/Transport.ts"
 import * as envtest from "../support/envtest.ts"
-import { definition, definitions, groupOf, nameOf, widget } from "./definitions.ts"
-import { eventually } from "./roles.ts"
 import type { Ask, Part, Reply, Subject } from "./Case.ts"
 
 export interface Backend {
@@ -47,31 +44,10 @@ export const real: Backend = {
     const server = yield* envtest.start(["--enable-admission-plugins=OwnerReferencesPermissionEnforcement"])
     const transport = yield* HttpTransport.make(server.endpoint)
     const ask = yield* asker(server.url, server.ca, server.token)
-    const lacks = yield* customObjects(server, ask)
     const signer = TokenSigner.of(createPrivateKey(yield* Effect.promise(() => readFile(server.tokenKey, "utf8"))))
+    const lacks = envtest.lacksCustomObjects ? (["custom objects"] as const) : []
     return { transport, ask, lacks, signer, compact: server.compact, as: caller(server.url, server.ca) }
   })
-}
-
-/** Probes for custom resources. A server that crashes is started again without the probe. */
-const customObjects = (server: envtest.RealServer, ask: Ask): Effect.Effect<ReadonlyArray<Part>> => {
-  const subject = { namespace: "trial" }
-  const path = `/apis/${groupOf(subject)}/v1/namespaces/default/widgets`
-  const tried = Effect.gen(function* () {
-    yield* ask("POST", definitions, definition(subject))
-    yield* eventually(ask("GET", path), ({ status }) => status === 200)
-    yield* ask("POST", path, { ...widget(subject, "trial"), metadata: { name: "trial", labels: { a: "1", b: "2" } } })
-    yield* ask("DELETE", path)
-  })
-  const end = ask("DELETE", `${definitions}/${nameOf(subject)}`)
-  return Effect.exit(tried).pipe(
-    Effect.flatMap((exit) =>
-      Exit.isSuccess(exit)
-        ? Effect.succeed<ReadonlyArray<Part>>([])
-        : Effect.as(Effect.andThen(server.kill, server.restart), ["custom objects"] as const)
-    ),
-    Effect.tap(() => end)
-  )
 }
 
 /** The admission plugins that kube-apiserver enables. */

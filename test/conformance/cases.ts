@@ -17,6 +17,7 @@ import { errors } from "./cases/errors.ts"
 import { evictions } from "./cases/evictions.ts"
 import { identity } from "./cases/identity.ts"
 import { jobStatus } from "./cases/jobStatus.ts"
+import { kinds } from "./cases/kinds.ts"
 import { legacyTokens } from "./cases/legacyTokens.ts"
 import { lists } from "./cases/lists.ts"
 import { owners } from "./cases/owners.ts"
@@ -34,7 +35,7 @@ import { webhooks } from "./cases/webhooks.ts"
 import { writes } from "./cases/writes.ts"
 
 export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
-  Resources: [...beginning, ...served, ...resources],
+  Resources: [...beginning, ...served, ...kinds, ...resources],
   "Versions and watches": [...lists, ...watches],
   Writes: [
     ...writes,

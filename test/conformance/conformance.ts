@@ -69,7 +69,7 @@ export const conformance = (backend: Backend): void => {
     let serial = 0
     beforeAll(async () => {
       ready = await Effect.runPromise(open(backend, scope))
-    }, 60_000)
+    })
     afterAll(async () => {
       await Effect.runPromise(Scope.close(scope, Exit.void))
       process.stderr.write(summary(backend, tally))

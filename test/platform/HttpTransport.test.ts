@@ -244,7 +244,10 @@ describe("calls", () => {
       may = false
       const error = yield* Effect.flip(transport.send(write()))
       assert.strictEqual(error.reason._tag, "LeaderFenced")
-      assert.strictEqual(error.message, "not sent: this process can no longer prove that it leads")
+      assert.strictEqual(
+        error.message,
+        "not sent: this process can no longer prove that it leads, or that it has the shard"
+      )
       assert.deepStrictEqual([asked, server.requests.length], [2, 1])
       // The transport still works.
       may = true

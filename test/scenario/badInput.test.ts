@@ -104,10 +104,10 @@ describe.concurrent("failures outside the program", () => {
           : HttpsServer.answer(response, 200, { metadata: { resourceVersion: "1" }, items: [] })
       })
       const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca, user: { token: secret } })
-      const strict = ["--cache-isolation=strict", "--cache-sync-timeout=1s"]
+      const strict = ["--cache-isolation=strict", "--cache-sync-timeout=5s"]
       yield* endsWith(yield* Process.run(["--kubeconfig", kubeconfig, ...strict]), {
         code: 1,
-        line: /^pod-count failed: pods did not sync within 1s: (list|watch) pods: pods is forbidden: User "nobody" cannot list resource "pods".*; grant list and watch on pods, or leave the controller out with --controllers/
+        line: /^pod-count failed: pods did not sync within 5s: (list|watch) pods: pods is forbidden: User "nobody" cannot list resource "pods".*; grant list and watch on pods, or leave the controller out with --controllers/
       })
       onlyRead(server)
     }).pipe(Effect.scoped)
@@ -122,7 +122,7 @@ describe.concurrent("failures outside the program", () => {
         return HttpsServer.answer(response, 403, HttpsServer.status(403, "Forbidden", message))
       })
       const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca, user: { token: secret } })
-      const strict = ["--cache-isolation=strict", "--cache-sync-timeout=1s"]
+      const strict = ["--cache-isolation=strict", "--cache-sync-timeout=5s"]
       for (const args of [strict, [...strict, "--zap-encoder=json"], ["check"]]) {
         const { code, stderr, stdout } = yield* Process.run([...args, "--kubeconfig", kubeconfig])
         assert.strictEqual(code, 1)

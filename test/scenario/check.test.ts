@@ -78,56 +78,53 @@ const rule = (apiGroups: string, resources: string, verbs: ReadonlyArray<string>
 })
 
 describe.skipIf(isMissing)("check on a real API server", () => {
-  it.live(
-    "finds the one permission that a service account lacks, and succeeds when it has it",
-    () =>
-      Effect.gen(function* () {
-        const server = yield* envtest.start()
-        const transport = yield* HttpTransport.make(server.endpoint)
-        const send = (method: "POST" | "PUT", path: string, body: object) =>
-          transport.send({ method, path, body, context: { verb: method.toLowerCase(), path } })
-        yield* send("POST", Resource.path(Namespace), { metadata: { name: "app" } })
-        yield* send("POST", Resource.path(ServiceAccount, { namespace: "app" }), { metadata: { name: "manager" } })
-        const roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
-        const role = (nodeVerbs: ReadonlyArray<string>) => ({
-          metadata: { name: "manager" },
-          rules: [
-            rule("", "pods", ["get", "list", "watch"]),
-            rule("", "nodes", nodeVerbs),
-            rule("", "events", ["create", "patch"]),
-            rule("coordination.k8s.io", "leases", ["get", "watch", "update", "create"])
-          ]
-        })
-        yield* send("POST", roles, role(["get", "list", "watch"]))
-        yield* send("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
-          metadata: { name: "manager" },
-          roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "manager" },
-          subjects: [{ kind: "ServiceAccount", namespace: "app", name: "manager" }]
-        })
-        const { body } = yield* send(
-          "POST",
-          `${Resource.path(ServiceAccount, { namespace: "app", name: "manager" })}/token`,
-          { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} }
-        )
-        const { token } = (body as { status: { token: string } }).status
-        const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca: server.ca, user: { token } })
-        const check = Process.run(["check", "--kubeconfig", kubeconfig, "--leader-elect", "--log-level=none"])
+  it.live("finds the one permission that a service account lacks, and succeeds when it has it", () =>
+    Effect.gen(function* () {
+      const server = yield* envtest.start()
+      const transport = yield* HttpTransport.make(server.endpoint)
+      const send = (method: "POST" | "PUT", path: string, body: object) =>
+        transport.send({ method, path, body, context: { verb: method.toLowerCase(), path } })
+      yield* send("POST", Resource.path(Namespace), { metadata: { name: "app" } })
+      yield* send("POST", Resource.path(ServiceAccount, { namespace: "app" }), { metadata: { name: "manager" } })
+      const roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+      const role = (nodeVerbs: ReadonlyArray<string>) => ({
+        metadata: { name: "manager" },
+        rules: [
+          rule("", "pods", ["get", "list", "watch"]),
+          rule("", "nodes", nodeVerbs),
+          rule("", "events", ["create", "patch"]),
+          rule("coordination.k8s.io", "leases", ["get", "watch", "update", "create"])
+        ]
+      })
+      yield* send("POST", roles, role(["get", "list", "watch"]))
+      yield* send("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+        metadata: { name: "manager" },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "manager" },
+        subjects: [{ kind: "ServiceAccount", namespace: "app", name: "manager" }]
+      })
+      const { body } = yield* send(
+        "POST",
+        `${Resource.path(ServiceAccount, { namespace: "app", name: "manager" })}/token`,
+        { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} }
+      )
+      const { token } = (body as { status: { token: string } }).status
+      const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca: server.ca, user: { token } })
+      const check = Process.run(["check", "--kubeconfig", kubeconfig, "--leader-elect", "--log-level=none"])
 
-        const lacking = yield* check
-        assert.strictEqual(lacking.code, 1, lacking.stderr)
-        assert.strictEqual(lacking.stderr, "effect-controller-manager: 1 of 10 checks failed\n")
-        assert.strictEqual(failures(lacking.stdout).length, 1, lacking.stdout)
-        assert.match(
-          failures(lacking.stdout)[0] ?? "",
-          /^permissions +FAILED +nodes +patch is not allowed(, [^(]*)? \(for pod-count\)$/
-        )
-        assert.notInclude(lacking.stdout + lacking.stderr, token)
+      const lacking = yield* check
+      assert.strictEqual(lacking.code, 1, lacking.stderr)
+      assert.strictEqual(lacking.stderr, "effect-controller-manager: 1 of 10 checks failed\n")
+      assert.strictEqual(failures(lacking.stdout).length, 1, lacking.stdout)
+      assert.match(
+        failures(lacking.stdout)[0] ?? "",
+        /^permissions +FAILED +nodes +patch is not allowed(, [^(]*)? \(for pod-count\)$/
+      )
+      assert.notInclude(lacking.stdout + lacking.stderr, token)
 
-        yield* send("PUT", `${roles}/manager`, role(["get", "list", "watch", "patch"]))
-        const content = yield* check
-        assert.strictEqual(content.code, 0, content.stdout)
-        assert.deepStrictEqual(failures(content.stdout), [])
-      }).pipe(Effect.scoped),
-    90_000
+      yield* send("PUT", `${roles}/manager`, role(["get", "list", "watch", "patch"]))
+      const content = yield* check
+      assert.strictEqual(content.code, 0, content.stdout)
+      assert.deepStrictEqual(failures(content.stdout), [])
+    }).pipe(Effect.scoped)
   )
 })

@@ -96,7 +96,7 @@ describe("the console of a program on the embedded cluster", () => {
         const cluster = yield* until(
           `${origin}/console/api/stream`,
           token,
-          (message) => message.type === "cluster" && message.pods.changed.some(({ key }) => key === "kube-system/dns-1")
+          (message) => message.type === "cluster" && message.pods.changed.some(({ key }) => key === "kube-system/dns-2")
         )
         const nodes = cluster.flatMap((message) =>
           message.type === "cluster" ? message.nodes.changed.map(({ name }) => name) : []

@@ -41,7 +41,7 @@ describe.concurrent("core loops on a real cluster", () => {
       const now = new Date().toISOString().replace("Z", "000Z")
       yield* client.create(Lease, {
         metadata: { namespace: "kube-system", name: "kube-controller-manager" },
-        spec: { holderIdentity: "the-other-one", leaseDurationSeconds: 3, acquireTime: now, renewTime: now }
+        spec: { holderIdentity: "the-other-one", leaseDurationSeconds: 6, acquireTime: now, renewTime: now }
       })
       const program = yield* start("--controllers=*,deployment,replicaset-controller")
       yield* program.says(/waiting for lease kube-system\/kube-controller-manager as /)

@@ -31,6 +31,20 @@ describe.concurrent("crds", () => {
     )
   }
 
+  it.live("crds install --dry-run prints what it would write, and writes nothing", () =>
+    Effect.gen(function* () {
+      const { kubeconfig } = Context.get(yield* Layer.build(EmbeddedCluster.layer({})), EmbeddedCluster)
+      const ours = ["--kubeconfig", kubeconfig, "--controllers=memcached"]
+      const { code, stdout } = yield* Process.run(["crds", "install", "--dry-run", ...ours])
+      assert.strictEqual(stdout, "memcacheds.cache.example.com created (dry run)\n")
+      assert.strictEqual(code, 0)
+      const table = yield* Process.run(["crds", "install", "--dry-run", "-o", "table", ...ours])
+      assert.match(table.stdout, /^memcacheds\.cache\.example\.com +created \(dry run\)$/m)
+      const after = yield* Process.run(["crds", "diff", ...ours])
+      assert.strictEqual(after.stdout, "memcacheds.cache.example.com is not in the cluster\n")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("a mistyped subcommand is a usage error in one line", () =>
     Effect.gen(function* () {
       const { code, stderr } = yield* Process.run(["crds", "instal"])

@@ -52,57 +52,50 @@ describe.concurrent("replicas", () => {
           Leaders.spells(written),
           [first, second, third].map(({ leader }) => leader.number)
         )
-      }).pipe(Effect.scoped),
-    60_000
+      }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "a leader that is disconnected from the server ends, and the other one takes over only after that",
-    () =>
-      Effect.gen(function* () {
-        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 2)
-        const { client, written } = cluster
-        const first = yield* Leaders.nextLeader(cluster, "", 2)
-        first.leader.gateway.hold = () => true
-        yield* Cluster.addPod(client, "c")
-        const second = yield* Leaders.nextLeader(cluster, first.identity, 3)
-        const lost = yield* first.leader.exit
-        assert.strictEqual(lost.code, 1)
-        assert.match(Leaders.lastLine(lost.stderr) ?? "", /^effect-controller-manager: leader election lost: \S/)
-        // Its attempts while it was disconnected came before the other one's first write.
-        assert.deepStrictEqual(Leaders.spells(written), [first.leader.number, second.leader.number])
-        yield* second.leader.kill("SIGTERM")
-        assert.strictEqual((yield* second.leader.exit).code, 0)
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("a leader that is disconnected from the server ends, and the other one takes over only after that", () =>
+    Effect.gen(function* () {
+      const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 2)
+      const { client, written } = cluster
+      const first = yield* Leaders.nextLeader(cluster, "", 2)
+      first.leader.gateway.hold = () => true
+      yield* Cluster.addPod(client, "c")
+      const second = yield* Leaders.nextLeader(cluster, first.identity, 3)
+      const lost = yield* first.leader.exit
+      assert.strictEqual(lost.code, 1)
+      assert.match(Leaders.lastLine(lost.stderr) ?? "", /^effect-controller-manager: leader election lost: \S/)
+      // Its attempts while it was disconnected came before the other one's first write.
+      assert.deepStrictEqual(Leaders.spells(written), [first.leader.number, second.leader.number])
+      yield* second.leader.kill("SIGTERM")
+      assert.strictEqual((yield* second.leader.exit).code, 0)
+    }).pipe(Effect.scoped)
   )
 })
 
 const isMissing = envtest.isMissing("replicas on a real API server")
 
 describe.skipIf(isMissing)("replicas on a real API server", () => {
-  it.live(
-    "one of three writes, another takes over when it stops; events are visible in both API groups",
-    () =>
-      Effect.gen(function* () {
-        const { ca, token, url } = yield* envtest.start()
-        const cluster = yield* Leaders.replicas({ server: url, ca, token }, 3)
-        const { client, written } = cluster
-        const first = yield* Leaders.nextLeader(cluster, "", 2)
-        const event = yield* Cluster.recorded(client, "a", 2)
-        const modern = yield* client.get(EventsEvent, event.metadata)
-        assert.strictEqual(modern.note, event.message)
-        assert.strictEqual(modern.regarding?.uid, event.involvedObject.uid)
-        Leaders.onlyWrote(written, [first.leader])
-        yield* first.leader.kill("SIGTERM")
-        yield* Cluster.addPod(client, "c")
-        const second = yield* Leaders.nextLeader(cluster, first.identity, 3)
-        assert.isBelow(second.took, 3500)
-        assert.strictEqual((yield* first.leader.exit).code, 0)
-        assert.deepStrictEqual(Leaders.spells(written), [first.leader.number, second.leader.number])
-        const onLease = (event: Event) => event.message === `${second.identity} became leader`
-        yield* Cluster.until(client, Event, { namespace: Leaders.target.namespace }, onLease)
-      }).pipe(Effect.scoped),
-    90_000
+  it.live("one of three writes, another takes over when it stops; events are visible in both API groups", () =>
+    Effect.gen(function* () {
+      const { ca, token, url } = yield* envtest.start()
+      const cluster = yield* Leaders.replicas({ server: url, ca, token }, 3)
+      const { client, written } = cluster
+      const first = yield* Leaders.nextLeader(cluster, "", 2)
+      const event = yield* Cluster.recorded(client, "a", 2)
+      const modern = yield* client.get(EventsEvent, event.metadata)
+      assert.strictEqual(modern.note, event.message)
+      assert.strictEqual(modern.regarding?.uid, event.involvedObject.uid)
+      Leaders.onlyWrote(written, [first.leader])
+      yield* first.leader.kill("SIGTERM")
+      yield* Cluster.addPod(client, "c")
+      const second = yield* Leaders.nextLeader(cluster, first.identity, 3)
+      assert.isBelow(second.took, 3500)
+      assert.strictEqual((yield* first.leader.exit).code, 0)
+      assert.deepStrictEqual(Leaders.spells(written), [first.leader.number, second.leader.number])
+      const onLease = (event: Event) => event.message === `${second.identity} became leader`
+      yield* Cluster.until(client, Event, { namespace: Leaders.target.namespace }, onLease)
+    }).pipe(Effect.scoped)
   )
 })

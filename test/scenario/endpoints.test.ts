@@ -165,8 +165,10 @@ describe.concurrent("the pages for operators", () => {
           assert.strictEqual((yield* ask(port, nowhere, { token: operator })).status, 404, nowhere)
         }
         const graph = "/debug/controllers/garbagecollector/graph"
-        const drawn = yield* until(ask(port, graph, { token: watcher }), ({ status }) => status === 200)
-        assert.match(drawn.body, /^strict digraph owners {\n[^]*Namespace default[^]*}\n$/)
+        yield* until(
+          ask(port, graph, { token: watcher }),
+          ({ body, status }) => status === 200 && /^strict digraph owners {\n[^]*Namespace default[^]*}\n$/.test(body)
+        )
         const leader = yield* until(ask(port, "/debug/leader", { token: watcher }), ({ body }) =>
           /"leads": true[^]*"leads": true/.test(body)
         )

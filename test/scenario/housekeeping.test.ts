@@ -155,16 +155,13 @@ const pods = Effect.gen(function* () {
 })
 
 describe.skipIf(isMissing)("housekeeping on a real API server", () => {
-  it.live(
-    "accounts are kept, namespaces emptied and pods collected",
-    () =>
-      Effect.gen(function* () {
-        const { failure } = yield* Supervisor
-        yield* Effect.raceFirst(
-          Effect.all([accounts, namespaces, pods], { concurrency: "unbounded", discard: true }),
-          failure
-        )
-      }).pipe(Effect.provide(cluster)),
-    150_000
+  it.live("accounts are kept, namespaces emptied and pods collected", () =>
+    Effect.gen(function* () {
+      const { failure } = yield* Supervisor
+      yield* Effect.raceFirst(
+        Effect.all([accounts, namespaces, pods], { concurrency: "unbounded", discard: true }),
+        failure
+      )
+    }).pipe(Effect.provide(cluster))
   )
 })

@@ -82,7 +82,7 @@ describe("a kind that may not be read", () => {
         "--kubeconfig",
         kubeconfig,
         ...chosen,
-        "--cache-sync-timeout=1s",
+        "--cache-sync-timeout=5s",
         "--health-probe-bind-address=127.0.0.1:0"
       ])
       const [, port] = yield* program.says(/Serving probes.*port=(\d+)/)
@@ -93,7 +93,7 @@ describe("a kind that may not be read", () => {
         { namespace: "served" },
         ({ metadata }) => metadata.name === "default"
       )
-      yield* program.says(/Controller waits: .*(nodes|pods) did not sync within 1s: .*forbidden.*controller=podgc/)
+      yield* program.says(/Controller waits: .*(nodes|pods) did not sync within 5s: .*forbidden.*controller=podgc/)
       yield* until(
         `http://127.0.0.1:${port}/readyz?verbose`,
         /\[-\]informer-sync failed: .*pods not synced, failed .*(list|watch) pods: .*User "limited" cannot/
@@ -109,12 +109,12 @@ describe("a kind that may not be read", () => {
   it.live("ends the process with strict isolation", () =>
     Effect.gen(function* () {
       const { kubeconfig } = yield* guarded
-      const strict = ["--cache-isolation=strict", "--cache-sync-timeout=1s"]
+      const strict = ["--cache-isolation=strict", "--cache-sync-timeout=5s"]
       const { code, stderr } = yield* Process.run(["--kubeconfig", kubeconfig, ...chosen, ...strict])
       assert.strictEqual(code, 1)
       assert.match(
         stderr,
-        /^effect-controller-manager: podgc failed: .*pods did not sync within 1s: (list|watch) pods: .*User "limited" cannot .*\n$/m
+        /^effect-controller-manager: podgc failed: .*pods did not sync within 5s: (list|watch) pods: .*User "limited" cannot .*\n$/m
       )
     }).pipe(Effect.scoped)
   )

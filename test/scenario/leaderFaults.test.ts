@@ -32,54 +32,48 @@ const isRenewal = (number: number) => (one: Leaders.Written) =>
   one.replica === number && one.line.startsWith("PUT ") && Leaders.isLease(one)
 
 describe("a leader's process", () => {
-  it.live(
-    "blocked for longer than its renew deadline: its lease is renewed meanwhile, and it continues",
-    () =>
-      Effect.gen(function* () {
-        // 3 s after the last renewal the term would end; the thread renews for 3 s, and the proof lasts 3 s more.
-        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 2, yield* blockable(4200))
-        const { client, written } = cluster
-        const first = yield* Leaders.nextLeader(cluster, "", 2)
-        const { number } = first.leader
-        // The renewal thread works.
-        const seen = written.filter(isRenewal(number)).length
-        while (written.filter(isRenewal(number)).length < seen + 2) yield* Effect.sleep(50)
-        const mark = written.length
-        yield* first.leader.kill("SIGUSR2")
-        yield* first.leader.says(/free again/)
-        assert.isAtLeast(written.slice(mark).filter(isRenewal(number)).length, 4, "renewed while it was blocked")
-        yield* Cluster.addPod(client, "c")
-        yield* Cluster.labelled(client, 3)
-        assert.deepStrictEqual(Leaders.spells(written), [number])
-        assert.strictEqual(yield* holderOf(client), first.identity)
-        yield* first.leader.kill("SIGTERM")
-        const ended = yield* first.leader.exit
-        assert.strictEqual(ended.code, 0, ended.stderr)
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("blocked for longer than its renew deadline: its lease is renewed meanwhile, and it continues", () =>
+    Effect.gen(function* () {
+      // 3 s after the last renewal the term would end; the thread renews for 3 s, and the proof lasts 3 s more.
+      const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 2, yield* blockable(4200))
+      const { client, written } = cluster
+      const first = yield* Leaders.nextLeader(cluster, "", 2)
+      const { number } = first.leader
+      // The renewal thread works.
+      const seen = written.filter(isRenewal(number)).length
+      while (written.filter(isRenewal(number)).length < seen + 2) yield* Effect.sleep(50)
+      const mark = written.length
+      yield* first.leader.kill("SIGUSR2")
+      yield* first.leader.says(/free again/)
+      assert.isAtLeast(written.slice(mark).filter(isRenewal(number)).length, 4, "renewed while it was blocked")
+      yield* Cluster.addPod(client, "c")
+      yield* Cluster.labelled(client, 3)
+      assert.deepStrictEqual(Leaders.spells(written), [number])
+      assert.strictEqual(yield* holderOf(client), first.identity)
+      yield* first.leader.kill("SIGTERM")
+      const ended = yield* first.leader.exit
+      assert.strictEqual(ended.code, 0, ended.stderr)
+    }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "without the renewal thread: it logs that, renews in the main thread, and continues",
-    () =>
-      Effect.gen(function* () {
-        const path = join(yield* Process.folder, "end.cjs")
-        const text = `if (!require("node:worker_threads").isMainThread) setTimeout(() => process.exit(3), 1500)\n`
-        yield* Effect.promise(() => writeFile(path, text))
-        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1, {
-          env: { NODE_OPTIONS: `--require ${path}` }
-        })
-        const { client, written } = cluster
-        const { identity, leader } = yield* Leaders.nextLeader(cluster, "", 2)
-        yield* leader.says(/the thread that renews leases has ended: it ended with 3/)
-        yield* leader.says(/is renewed in the main thread from now on/)
-        const seen = written.filter(isRenewal(0)).length
-        while (written.filter(isRenewal(0)).length < seen + 10) yield* Effect.sleep(50)
-        assert.strictEqual(yield* holderOf(client), identity)
-        yield* leader.kill("SIGTERM")
-        assert.strictEqual((yield* leader.exit).code, 0)
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("without the renewal thread: it logs that, renews in the main thread, and continues", () =>
+    Effect.gen(function* () {
+      const path = join(yield* Process.folder, "end.cjs")
+      const text = `if (!require("node:worker_threads").isMainThread) setTimeout(() => process.exit(3), 1500)\n`
+      yield* Effect.promise(() => writeFile(path, text))
+      const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1, {
+        env: { NODE_OPTIONS: `--require ${path}` }
+      })
+      const { client, written } = cluster
+      const { identity, leader } = yield* Leaders.nextLeader(cluster, "", 2)
+      yield* leader.says(/the thread that renews leases has ended: it ended with 3/)
+      yield* leader.says(/is renewed in the main thread from now on/)
+      const seen = written.filter(isRenewal(0)).length
+      while (written.filter(isRenewal(0)).length < seen + 10) yield* Effect.sleep(50)
+      assert.strictEqual(yield* holderOf(client), identity)
+      yield* leader.kill("SIGTERM")
+      assert.strictEqual((yield* leader.exit).code, 0)
+    }).pipe(Effect.scoped)
   )
 
   it.live(
@@ -100,7 +94,6 @@ describe("a leader's process", () => {
         yield* leader.kill("SIGTERM")
         const ended = yield* leader.exit
         assert.strictEqual(ended.code, 0, ended.stderr)
-      }).pipe(Effect.scoped),
-    60_000
+      }).pipe(Effect.scoped)
   )
 })

@@ -106,11 +106,11 @@ const piped = (start: Effect.Effect<Target, unknown, Scope.Scope>) =>
   }).pipe(Effect.scoped)
 
 describe.skipIf(!installed).concurrent("one kubectl applies the output of manifests without an error", () => {
-  it.live("on the embedded cluster", () => piped(embedded), 120_000)
-  it.live.skipIf(isMissing)("on a real API server", () => piped(real), 120_000)
+  it.live("on the embedded cluster", () => piped(embedded))
+  it.live.skipIf(isMissing)("on a real API server", () => piped(real))
 })
 
 describe.skipIf(!installed).concurrent("manifests are applied, and then there is no difference", () => {
-  it.live("on the embedded cluster", () => scenario(embedded), 120_000)
-  it.live.skipIf(isMissing)("on a real API server", () => scenario(real), 120_000)
+  it.live("on the embedded cluster", () => scenario(embedded))
+  it.live.skipIf(isMissing)("on a real API server", () => scenario(real))
 })

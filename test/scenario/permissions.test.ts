@@ -140,30 +140,26 @@ describe.skipIf(!installed).concurrent("the embedded cluster authorizes by roles
         yield* kubectl(`delete clusterrolebinding ${name}`)
         yield* kubectl("run more --image=example.test/a:1 -n kube-system")
         yield* program.says(new RegExp(`User .*${asProgram.slice(5)}.* cannot patch resource .*nodes`))
-      }).pipe(Effect.scoped),
-    120_000
+      }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "npm start with accounts for controllers: each has its own rights, even where two share one account",
-    () =>
-      Effect.gen(function* () {
-        const loops = "--controllers=deployment,nodelifecycle,taint-eviction,serviceaccount"
-        const program = yield* Process.start(["--cluster=embedded", loops, "--use-service-account-credentials"])
-        const [, kubeconfig = ""] = yield* program.says(/kubectl --kubeconfig (\S+)/)
-        const kubectl = yield* Kubectl.make(kubeconfig)
-        const as = (account: string) => `--as system:serviceaccount:kube-system:${account}`
-        assert.isTrue(yield* mayI(kubectl, `create replicasets.apps -A ${as("deployment-controller")}`))
-        assert.isFalse(yield* mayI(kubectl, `create replicasets.apps -A ${as(name)}`))
-        assert.isTrue(yield* mayI(kubectl, `delete pods -A ${as("node-controller")}`))
-        assert.isTrue(yield* mayI(kubectl, `patch nodes ${as("node-controller")}`))
-        yield* kubectl("rollout status deployment/web --timeout=1s").pipe(Effect.ignoreCause)
-        yield* kubectl(
-          "wait deployment/web --for=jsonpath={.metadata.annotations.deployment\\.kubernetes\\.io/revision}=1 --timeout=60s"
-        )
-        assert.notInclude(program.said(), "is forbidden")
-      }).pipe(Effect.scoped),
-    120_000
+  it.live("npm start with accounts for controllers: each has its own rights, even where two share one account", () =>
+    Effect.gen(function* () {
+      const loops = "--controllers=deployment,nodelifecycle,taint-eviction,serviceaccount"
+      const program = yield* Process.start(["--cluster=embedded", loops, "--use-service-account-credentials"])
+      const [, kubeconfig = ""] = yield* program.says(/kubectl --kubeconfig (\S+)/)
+      const kubectl = yield* Kubectl.make(kubeconfig)
+      const as = (account: string) => `--as system:serviceaccount:kube-system:${account}`
+      assert.isTrue(yield* mayI(kubectl, `create replicasets.apps -A ${as("deployment-controller")}`))
+      assert.isFalse(yield* mayI(kubectl, `create replicasets.apps -A ${as(name)}`))
+      assert.isTrue(yield* mayI(kubectl, `delete pods -A ${as("node-controller")}`))
+      assert.isTrue(yield* mayI(kubectl, `patch nodes ${as("node-controller")}`))
+      yield* kubectl("rollout status deployment/web --timeout=1s").pipe(Effect.ignoreCause)
+      yield* kubectl(
+        "wait deployment/web --for=jsonpath={.metadata.annotations.deployment\\.kubernetes\\.io/revision}=1 --timeout=60s"
+      )
+      assert.notInclude(program.said(), "is forbidden")
+    }).pipe(Effect.scoped)
   )
 
   it.live(
@@ -179,7 +175,6 @@ describe.skipIf(!installed).concurrent("the embedded cluster authorizes by roles
         assert.isFalse(yield* mayI(kubectl, `list secrets ${as}`))
         yield* kubectl("create rolebinding someone --clusterrole=edit --serviceaccount=default:someone")
         assert.isTrue(yield* mayI(kubectl, `list secrets ${as}`))
-      }).pipe(Effect.scoped),
-    120_000
+      }).pipe(Effect.scoped)
   )
 })

@@ -25,49 +25,46 @@ const clientOf = Effect.fnUntraced(function* (server: envtest.RealServer) {
 })
 
 describe.skipIf(isMissing)("on a real API server", () => {
-  it.live(
-    "pod-count labels the control plane and records events, as leader, and stops cleanly",
-    () =>
-      Effect.gen(function* () {
-        const server = yield* envtest.start()
-        const client = yield* clientOf(server)
-        yield* client.create(Node, {
-          metadata: { name: "cp", labels: { "node-role.kubernetes.io/control-plane": "" } }
-        })
-        yield* client.create(Namespace, { metadata: { name: "app" } })
-        for (const name of ["a", "b", "c"]) yield* client.create(Pod, pod(name), { namespace: "app" })
-        const user = { token: server.token }
-        const file = yield* Kubeconfigs.write({ server: server.url, ca: server.ca, user })
-        const program = yield* Process.start(["--kubeconfig", file, "--leader-elect"])
-        const first = <A extends KubeObject>(
-          events: Stream.Stream<{ readonly object: unknown }, unknown>,
-          is: (object: A) => boolean
-        ) =>
-          events.pipe(
-            Stream.map(({ object }) => object as A),
-            Stream.filter(is),
-            Stream.take(1),
-            Stream.runCollect
-          )
-        yield* Effect.all(
-          [
-            first<Node>(client.watch(Node, {}), (node) => node.metadata.labels?.["hopegi/pod-count"] === "3"),
-            ...["a", "b", "c"].map((name) =>
-              first<Event>(
-                client.watch(Event, { namespace: "app", fieldSelector: `involvedObject.name=${name}` }),
-                (event) => event.message === "pod count is 3" && event.reason === "SuccessCalculatePod"
-              )
-            )
-          ],
-          { concurrency: "unbounded" }
+  it.live("pod-count labels the control plane and records events, as leader, and stops cleanly", () =>
+    Effect.gen(function* () {
+      const server = yield* envtest.start()
+      const client = yield* clientOf(server)
+      yield* client.create(Node, {
+        metadata: { name: "cp", labels: { "node-role.kubernetes.io/control-plane": "" } }
+      })
+      yield* client.create(Namespace, { metadata: { name: "app" } })
+      for (const name of ["a", "b", "c"]) yield* client.create(Pod, pod(name), { namespace: "app" })
+      const user = { token: server.token }
+      const file = yield* Kubeconfigs.write({ server: server.url, ca: server.ca, user })
+      const program = yield* Process.start(["--kubeconfig", file, "--leader-elect"])
+      const first = <A extends KubeObject>(
+        events: Stream.Stream<{ readonly object: unknown }, unknown>,
+        is: (object: A) => boolean
+      ) =>
+        events.pipe(
+          Stream.map(({ object }) => object as A),
+          Stream.filter(is),
+          Stream.take(1),
+          Stream.runCollect
         )
-        const held = (yield* client.list(Lease)).items.filter(({ spec }) => (spec?.holderIdentity ?? "") !== "")
-        yield* program.kill("SIGTERM")
-        const { code, stderr } = yield* program.exit
-        assert.strictEqual(code, 0, stderr)
-        const after = (yield* client.list(Lease)).items.filter(({ spec }) => (spec?.holderIdentity ?? "") !== "")
-        assert.strictEqual(held.length, after.length + 1, "the lease was held, and released")
-      }),
-    60_000
+      yield* Effect.all(
+        [
+          first<Node>(client.watch(Node, {}), (node) => node.metadata.labels?.["hopegi/pod-count"] === "3"),
+          ...["a", "b", "c"].map((name) =>
+            first<Event>(
+              client.watch(Event, { namespace: "app", fieldSelector: `involvedObject.name=${name}` }),
+              (event) => event.message === "pod count is 3" && event.reason === "SuccessCalculatePod"
+            )
+          )
+        ],
+        { concurrency: "unbounded" }
+      )
+      const held = (yield* client.list(Lease)).items.filter(({ spec }) => (spec?.holderIdentity ?? "") !== "")
+      yield* program.kill("SIGTERM")
+      const { code, stderr } = yield* program.exit
+      assert.strictEqual(code, 0, stderr)
+      const after = (yield* client.list(Lease)).items.filter(({ spec }) => (spec?.holderIdentity ?? "") !== "")
+      assert.strictEqual(held.length, after.length + 1, "the lease was held, and released")
+    })
   )
 })

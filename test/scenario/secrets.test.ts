@@ -87,51 +87,48 @@ describe.concurrent("secrets", () => {
     assert.deepStrictEqual(leaked("nothing of that kind", own), [])
   })
 
-  it.live(
-    "are not in what a working program prints, serves and sends",
-    () =>
-      Effect.gen(function* () {
-        const collector = yield* Collector.start()
-        const cluster = yield* Process.start(["apiserver", "--nodes=2"])
-        const [, kubeconfig = ""] = yield* cluster.says(/^export KUBECONFIG=(\S+)$/m)
-        const text = yield* Effect.promise(() => readFile(kubeconfig, "utf8"))
-        const [, admin = ""] = /token"?: *"?([\w.-]+)/.exec(text) ?? []
-        assert.isAbove(admin.length, 15)
-        const certificates = join(yield* Process.folder, "certificates")
-        const pair = yield* Effect.promise(() => ca.issue("metrics"))
-        yield* Effect.promise(async () => {
-          await mkdir(certificates)
-          await writeFile(join(certificates, "tls.crt"), pair.cert)
-          await writeFile(join(certificates, "tls.key"), pair.key)
-        })
-        const header = "h3ader-of-the-collector"
-        const running = yield* Process.start(
-          [
-            ...verbose,
-            `--kubeconfig=${kubeconfig}`,
-            "--client-metrics=all",
-            "--metrics-secure",
-            "--metrics-bind-address=127.0.0.1:0",
-            "--health-probe-bind-address=127.0.0.1:0",
-            `--metrics-cert-path=${certificates}`,
-            `--otlp-endpoint=${collector.url}`
-          ],
-          { OTEL_EXPORTER_OTLP_HEADERS: `api-key=${header}`, CM_ZAP_ENCODER: "json" }
-        )
-        const [, port] = yield* running.says(/"msg":"Serving metrics".*?"port":(\d+)/)
-        const served = yield* Effect.forEach(paths, (path) => get(Number(port), path, admin))
-        const wrong = yield* get(Number(port), "/metrics", token)
-        assert.match(wrong, /^401 /)
-        assert.match(served[0] ?? "", /^200 [\s\S]*rest_client_request_duration_seconds/)
-        yield* collector.gets(({ spans }) => spans().some(({ name }) => name === "patch nodes"))
-        yield* running.kill("SIGTERM")
-        assert.strictEqual((yield* running.exit).code, 0)
-        assert.include(running.said(), '"level":"debug"')
-        const everything = [running.said(), wrong, ...served, ...collector.texts.map(({ body }) => body)].join("\n")
-        const secrets = { admin, "TLS key": pair.key, header, token }
-        assert.deepStrictEqual(leaked(everything, secrets), [])
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("are not in what a working program prints, serves and sends", () =>
+    Effect.gen(function* () {
+      const collector = yield* Collector.start()
+      const cluster = yield* Process.start(["apiserver", "--nodes=2"])
+      const [, kubeconfig = ""] = yield* cluster.says(/^export KUBECONFIG=(\S+)$/m)
+      const text = yield* Effect.promise(() => readFile(kubeconfig, "utf8"))
+      const [, admin = ""] = /token"?: *"?([\w.-]+)/.exec(text) ?? []
+      assert.isAbove(admin.length, 15)
+      const certificates = join(yield* Process.folder, "certificates")
+      const pair = yield* Effect.promise(() => ca.issue("metrics"))
+      yield* Effect.promise(async () => {
+        await mkdir(certificates)
+        await writeFile(join(certificates, "tls.crt"), pair.cert)
+        await writeFile(join(certificates, "tls.key"), pair.key)
+      })
+      const header = "h3ader-of-the-collector"
+      const running = yield* Process.start(
+        [
+          ...verbose,
+          `--kubeconfig=${kubeconfig}`,
+          "--client-metrics=all",
+          "--metrics-secure",
+          "--metrics-bind-address=127.0.0.1:0",
+          "--health-probe-bind-address=127.0.0.1:0",
+          `--metrics-cert-path=${certificates}`,
+          `--otlp-endpoint=${collector.url}`
+        ],
+        { OTEL_EXPORTER_OTLP_HEADERS: `api-key=${header}`, CM_ZAP_ENCODER: "json" }
+      )
+      const [, port] = yield* running.says(/"msg":"Serving metrics".*?"port":(\d+)/)
+      const served = yield* Effect.forEach(paths, (path) => get(Number(port), path, admin))
+      const wrong = yield* get(Number(port), "/metrics", token)
+      assert.match(wrong, /^401 /)
+      assert.match(served[0] ?? "", /^200 [\s\S]*rest_client_request_duration_seconds/)
+      yield* collector.gets(({ spans }) => spans().some(({ name }) => name === "patch nodes"))
+      yield* running.kill("SIGTERM")
+      assert.strictEqual((yield* running.exit).code, 0)
+      assert.include(running.said(), '"level":"debug"')
+      const everything = [running.said(), wrong, ...served, ...collector.texts.map(({ body }) => body)].join("\n")
+      const secrets = { admin, "TLS key": pair.key, header, token }
+      assert.deepStrictEqual(leaked(everything, secrets), [])
+    }).pipe(Effect.scoped)
   )
 
   const answers: Readonly<Record<string, HttpsServer.Handler>> = {
@@ -154,21 +151,18 @@ describe.concurrent("secrets", () => {
   }
   for (const [what, handler] of Object.entries(answers)) {
     for (const form of forms) {
-      it.live(
-        `are not in what is printed as ${form} after ${what}`,
-        () =>
-          Effect.gen(function* () {
-            const api = yield* HttpsServer.start(handler, server)
-            const kubeconfig = yield* Kubeconfigs.write({ server: api.url, ca: ca.cert, user })
-            // A refused right may be granted later, so the program continues.
-            const stays =
-              handler === answers["a 403"] || handler === answers["a page of a proxy that says the token back"]
-            const warning = /"level":"warn"|level=WARN/
-            const text = yield* printed([`--kubeconfig=${kubeconfig}`], form, stays ? warning : undefined)
-            assert.isAbove(api.requests.length, 0)
-            assert.deepStrictEqual(leaked(text, own), [], text)
-          }).pipe(Effect.scoped),
-        60_000
+      it.live(`are not in what is printed as ${form} after ${what}`, () =>
+        Effect.gen(function* () {
+          const api = yield* HttpsServer.start(handler, server)
+          const kubeconfig = yield* Kubeconfigs.write({ server: api.url, ca: ca.cert, user })
+          // A refused right may be granted later, so the program continues.
+          const stays =
+            handler === answers["a 403"] || handler === answers["a page of a proxy that says the token back"]
+          const warning = /"level":"warn"|level=WARN/
+          const text = yield* printed([`--kubeconfig=${kubeconfig}`], form, stays ? warning : undefined)
+          assert.isAbove(api.requests.length, 0)
+          assert.deepStrictEqual(leaked(text, own), [], text)
+        }).pipe(Effect.scoped)
       )
     }
   }
@@ -222,16 +216,13 @@ describe.concurrent("secrets", () => {
     )
   }
   for (const [what, text] of Object.entries(broken)) {
-    it.live(
-      `are not in the output about a kubeconfig that ${what}`,
-      () =>
-        Effect.gen(function* () {
-          const kubeconfig = yield* Kubeconfigs.file(text)
-          const said = yield* printed([`--kubeconfig=${kubeconfig}`], "console")
-          assert.include(said, "effect-controller-manager: ")
-          assert.deepStrictEqual(leaked(said, own), [], said)
-        }).pipe(Effect.scoped),
-      60_000
+    it.live(`are not in the output about a kubeconfig that ${what}`, () =>
+      Effect.gen(function* () {
+        const kubeconfig = yield* Kubeconfigs.file(text)
+        const said = yield* printed([`--kubeconfig=${kubeconfig}`], "console")
+        assert.include(said, "effect-controller-manager: ")
+        assert.deepStrictEqual(leaked(said, own), [], said)
+      }).pipe(Effect.scoped)
     )
   }
 

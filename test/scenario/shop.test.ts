@@ -28,7 +28,7 @@ describe.skipIf(!Kubectl.isInstalled)("the demo shop", () => {
         const cluster = yield* Harness.embedded(["--nodes", "5", "--demo", "shop"])
         const { ok, run } = yield* Harness.kubectl(cluster, "any")
         assert.strictEqual((yield* ok("get nodes -o name")).trim().split("\n").length, 5)
-        yield* ok("wait namespace/shop --for=jsonpath={.status.phase}=Active --timeout=60s")
+        yield* ok("wait namespace/shop --for=create --timeout=60s")
         const reached = Effect.fnUntraced(function* (line: string) {
           const { code, stderr } = yield* run(`${line} --namespace=shop --timeout=100s`)
           // The objects are created one after another, and kubectl does not wait for one that is not there yet.
@@ -44,18 +44,15 @@ describe.skipIf(!Kubectl.isInstalled)("the demo shop", () => {
     300_000
   )
 
-  it.live.skipIf(Kubectl.minor < 25)(
-    "runs the ephemeral containers of kubectl debug",
-    () =>
-      Effect.gen(function* () {
-        const cluster = yield* Harness.embedded(["--demo=none"])
-        const { ok } = yield* Harness.kubectl(cluster, "debugged")
-        yield* ok("run web --image=nginx")
-        yield* ok("wait pod/web --for=condition=Ready --timeout=60s")
-        yield* ok("debug web --image=busybox --container=shell --target=web --attach=false -- sleep 3600")
-        yield* ok("wait pod/web --for=jsonpath={.status.ephemeralContainerStatuses[0].state.running} --timeout=60s")
-        assert.match(yield* ok("describe pod web"), /Ephemeral Containers:\n +shell:/)
-      }).pipe(Effect.scoped),
-    120_000
+  it.live.skipIf(Kubectl.minor < 25)("runs the ephemeral containers of kubectl debug", () =>
+    Effect.gen(function* () {
+      const cluster = yield* Harness.embedded(["--demo=none"])
+      const { ok } = yield* Harness.kubectl(cluster, "debugged")
+      yield* ok("run web --image=nginx")
+      yield* ok("wait pod/web --for=condition=Ready --timeout=60s")
+      yield* ok("debug web --image=busybox --container=shell --target=web --attach=false -- sleep 3600")
+      yield* ok("wait pod/web --for=jsonpath={.status.ephemeralContainerStatuses[0].state.running} --timeout=60s")
+      assert.match(yield* ok("describe pod web"), /Ephemeral Containers:\n +shell:/)
+    }).pipe(Effect.scoped)
   )
 })

@@ -54,22 +54,18 @@ interface Asked {
 /** A server that knows the user, and its requests until now. */
 const cluster = Effect.gen(function* () {
   const folder = yield* Process.folder
-  const files = { policy: join(folder, "policy.json"), tokens: join(folder, "tokens.csv"), log: join(folder, "log") }
+  const files = { policy: join(folder, "policy.json"), log: join(folder, "log") }
   writeFileSync(files.policy, JSON.stringify(policy))
   writeFileSync(files.log, "")
-  writeFileSync(files.tokens, `envtest-administrator,admin,admin-uid,"system:masters"\nmanager,${user},manager-uid\n`, {
-    mode: 0o600
-  })
-  const server = yield* envtest.start([
-    `--audit-policy-file=${files.policy}`,
-    `--audit-log-path=${files.log}`,
-    `--token-auth-file=${files.tokens}`,
-    "--feature-gates=TTLAfterFinished=true"
-  ])
+  const server = yield* envtest.start(
+    [`--audit-policy-file=${files.policy}`, `--audit-log-path=${files.log}`, "--feature-gates=TTLAfterFinished=true"],
+    [{ token: "manager", name: user }]
+  )
   const asked = Effect.sync(() =>
     readFileSync(files.log, "utf8")
       .split("\n")
-      .filter((line) => line !== "")
+      // The last line may still be written.
+      .slice(0, -1)
       .map((line) => JSON.parse(line) as Asked)
   )
   yield* machines(server)

@@ -54,6 +54,8 @@ const pods = Effect.fnUntraced(function* (kubectl: Kubectl) {
 /** The loops of Services, accounts and authorities. */
 const services = Effect.fnUntraced(function* (kubectl: Kubectl) {
   yield* kubectl("expose deployment web -n scenario --port=80")
+  // kubectl does not wait for a value in an object that is not there yet.
+  yield* kubectl("wait endpoints/web -n scenario --for=create --timeout=60s")
   yield* kubectl("wait endpoints/web -n scenario --for=jsonpath={.subsets[0].ports[0].port}=80 --timeout=60s")
   yield* kubectl("wait configmap/kube-root-ca.crt -n scenario --for=create --timeout=60s")
   yield* kubectl("delete configmap kube-root-ca.crt -n scenario")

@@ -54,154 +54,133 @@ const silent = Effect.acquireRelease(
 )
 
 describe("a stop", () => {
-  it.live(
-    "releases the lease, then sends the events, then closes the watches, and serves probes in the meantime",
-    () =>
-      Effect.gen(function* () {
-        const { client, upstream } = yield* Cluster.withOnePod
-        /** The last time of each of these. */
-        const at = new Map<"lease" | "watch closed", number>()
-        let isAsked = false
-        let flushing = () => {}
-        const isFlushing = new Promise<void>((resolve) => (flushing = resolve))
-        const gateway = yield* Gateway.start(
-          upstream,
-          (line) => {
-            if (line.startsWith("PUT ") && line.includes("/leases/")) at.set("lease", performance.now())
-            if (isAsked && line.includes("/events")) flushing()
-          },
-          (line) => (line.includes("watch=") ? at.set("watch closed", performance.now()) : undefined)
-        )
-        const kubeconfig = yield* Kubeconfigs.write({ ...gateway })
-        const running = yield* Process.start([
-          `--kubeconfig=${kubeconfig}`,
-          "--leader-elect",
-          "--pod-count-interval=1h",
-          "--health-probe-bind-address=127.0.0.1:0"
-        ])
-        const [, port] = yield* running.says(/Serving probes.* port=(\d+)/)
-        yield* Cluster.labelled(client, 1)
-        yield* Cluster.recorded(client, "a", 1)
-        // Events from now on are sent by the flush, and take all its time.
-        gateway.hold = (line) => line.startsWith("POST ") && line.includes("/events")
-        isAsked = true
-        const stopping = yield* Effect.forkChild(stop(running))
-        yield* Effect.promise(() => isFlushing)
-        const probe = yield* Effect.promise(() => fetch(`http://127.0.0.1:${port}/healthz`))
-        assert.strictEqual(probe.status, 200)
-        const stopped = yield* Fiber.join(stopping)
-        assertClean(stopped)
-        assert.match(stopped.stderr, /released lease[^]*events were not sent before the end/)
-        // Between the two, events were retried for five seconds.
-        assert.isAtLeast((at.get("watch closed") ?? 0) - (at.get("lease") ?? 0), 4500)
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("releases the lease, then sends the events, then closes the watches, and serves probes in the meantime", () =>
+    Effect.gen(function* () {
+      const { client, upstream } = yield* Cluster.withOnePod
+      /** The last time of each of these. */
+      const at = new Map<"lease" | "watch closed", number>()
+      let isAsked = false
+      let flushing = () => {}
+      const isFlushing = new Promise<void>((resolve) => (flushing = resolve))
+      const gateway = yield* Gateway.start(
+        upstream,
+        (line) => {
+          if (line.startsWith("PUT ") && line.includes("/leases/")) at.set("lease", performance.now())
+          if (isAsked && line.includes("/events")) flushing()
+        },
+        (line) => (line.includes("watch=") ? at.set("watch closed", performance.now()) : undefined)
+      )
+      const kubeconfig = yield* Kubeconfigs.write({ ...gateway })
+      const running = yield* Process.start([
+        `--kubeconfig=${kubeconfig}`,
+        "--leader-elect",
+        "--pod-count-interval=1h",
+        "--health-probe-bind-address=127.0.0.1:0"
+      ])
+      const [, port] = yield* running.says(/Serving probes.* port=(\d+)/)
+      yield* Cluster.labelled(client, 1)
+      yield* Cluster.recorded(client, "a", 1)
+      // Events from now on are sent by the flush, and take all its time.
+      gateway.hold = (line) => line.startsWith("POST ") && line.includes("/events")
+      isAsked = true
+      const stopping = yield* Effect.forkChild(stop(running))
+      yield* Effect.promise(() => isFlushing)
+      const probe = yield* Effect.promise(() => fetch(`http://127.0.0.1:${port}/healthz`))
+      assert.strictEqual(probe.status, 200)
+      const stopped = yield* Fiber.join(stopping)
+      assertClean(stopped)
+      assert.match(stopped.stderr, /released lease[^]*events were not sent before the end/)
+      // Between the two, events were retried for five seconds.
+      assert.isAtLeast((at.get("watch closed") ?? 0) - (at.get("lease") ?? 0), 4500)
+    }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "while another replica leads: nothing is written",
-    () =>
-      Effect.gen(function* () {
-        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 2)
-        const { identity, leader } = yield* Leaders.nextLeader(cluster, "", 2)
-        const standby = cluster.all[1 - leader.number] as Leaders.Replica
-        yield* standby.says(/is held by/)
-        const stopped = yield* stop(standby)
-        assertClean(stopped)
-        assert.isBelow(stopped.took, slack)
-        assert.strictEqual((yield* cluster.client.get(Lease, Leaders.target)).spec?.holderIdentity, identity)
-        Leaders.onlyWrote(cluster.written, [leader])
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("while another replica leads: nothing is written", () =>
+    Effect.gen(function* () {
+      const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 2)
+      const { identity, leader } = yield* Leaders.nextLeader(cluster, "", 2)
+      const standby = cluster.all[1 - leader.number] as Leaders.Replica
+      yield* standby.says(/is held by/)
+      const stopped = yield* stop(standby)
+      assertClean(stopped)
+      assert.isBelow(stopped.took, slack)
+      assert.strictEqual((yield* cluster.client.get(Lease, Leaders.target)).spec?.holderIdentity, identity)
+      Leaders.onlyWrote(cluster.written, [leader])
+    }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "before the first sync: it does not wait for lists without a response",
-    () =>
-      Effect.gen(function* () {
-        const upstream = yield* Cluster.embedded
-        let tell = () => {}
-        const asked = new Promise<void>((resolve) => (tell = resolve))
-        const isList = (line: string) => /^GET \/api\/v1\/(pods|nodes)/.test(line)
-        const gateway = yield* Gateway.start(upstream, (line) => (isList(line) ? tell() : undefined))
-        gateway.hold = isList
-        const running = yield* Process.start(["--kubeconfig", yield* Kubeconfigs.write({ ...gateway })])
-        yield* Effect.promise(() => asked)
-        const stopped = yield* stop(running)
-        assertClean(stopped)
-        assert.isBelow(stopped.took, slack)
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("before the first sync: it does not wait for lists without a response", () =>
+    Effect.gen(function* () {
+      const upstream = yield* Cluster.embedded
+      let tell = () => {}
+      const asked = new Promise<void>((resolve) => (tell = resolve))
+      const isList = (line: string) => /^GET \/api\/v1\/(pods|nodes)/.test(line)
+      const gateway = yield* Gateway.start(upstream, (line) => (isList(line) ? tell() : undefined))
+      gateway.hold = isList
+      const running = yield* Process.start(["--kubeconfig", yield* Kubeconfigs.write({ ...gateway })])
+      yield* Effect.promise(() => asked)
+      const stopped = yield* stop(running)
+      assertClean(stopped)
+      assert.isBelow(stopped.took, slack)
+    }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "of a leader whose server no longer responds: the lease and the events have their time, and it ends",
-    () =>
-      Effect.gen(function* () {
-        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1)
-        const { leader } = yield* Leaders.nextLeader(cluster, "", 2)
-        leader.gateway.hold = () => true
-        const stopped = yield* stop(leader)
-        assertClean(stopped)
-        // The renew deadline of 3 s and 5 s for events.
-        assert.isBelow(stopped.took, 8000 + slack)
-        assert.match(stopped.stderr, /could not be released in time; it will expire/)
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("of a leader whose server no longer responds: the lease and the events have their time, and it ends", () =>
+    Effect.gen(function* () {
+      const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1)
+      const { leader } = yield* Leaders.nextLeader(cluster, "", 2)
+      leader.gateway.hold = () => true
+      const stopped = yield* stop(leader)
+      assertClean(stopped)
+      // The renew deadline of 3 s and 5 s for events.
+      assert.isBelow(stopped.took, 8000 + slack)
+      assert.match(stopped.stderr, /could not be released in time; it will expire/)
+    }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "while it contends again for a lost lease: no error, and the new holder keeps it",
-    () =>
-      Effect.gen(function* () {
-        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1, { more: ["--leader-elect-on-lost=rejoin"] })
-        const { leader } = yield* Leaders.nextLeader(cluster, "", 2)
-        yield* cluster.client.patch(Lease, Leaders.target, Patch.merge({ spec: { holderIdentity: "thief" } }))
-        yield* leader.says(/cannot renew|leader election lost/)
-        const stopped = yield* stop(leader)
-        assertClean(stopped)
-        assert.isBelow(stopped.took, slack)
-        assert.strictEqual((yield* cluster.client.get(Lease, Leaders.target)).spec?.holderIdentity, "thief")
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("while it contends again for a lost lease: no error, and the new holder keeps it", () =>
+    Effect.gen(function* () {
+      const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1, { more: ["--leader-elect-on-lost=rejoin"] })
+      const { leader } = yield* Leaders.nextLeader(cluster, "", 2)
+      yield* cluster.client.patch(Lease, Leaders.target, Patch.merge({ spec: { holderIdentity: "thief" } }))
+      yield* leader.says(/cannot renew|leader election lost/)
+      const stopped = yield* stop(leader)
+      assertClean(stopped)
+      assert.isBelow(stopped.took, slack)
+      assert.strictEqual((yield* cluster.client.get(Lease, Leaders.target)).spec?.holderIdentity, "thief")
+    }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "with a thread that does not end takes no longer than its limit; the lease is released before",
-    () =>
-      Effect.gen(function* () {
-        const script = `require("node:worker_threads").Worker.prototype.terminate = () => new Promise(() => {})\n`
-        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1, {
-          ...(yield* before(script)),
-          more: ["--graceful-shutdown-timeout=3s"]
-        })
-        const { leader } = yield* Leaders.nextLeader(cluster, "", 2)
-        const { code, stderr, took } = yield* stop(leader)
-        assert.strictEqual(code, 1, stderr)
-        assert.match(stderr, /released lease/)
-        assert.strictEqual(
-          Leaders.lastLine(stderr),
-          "effect-controller-manager: the stop took longer than 3s; not everything was closed"
-        )
-        assert.isAbove(took, 2900)
-        assert.isBelow(took, 3000 + slack)
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("with a thread that does not end takes no longer than its limit; the lease is released before", () =>
+    Effect.gen(function* () {
+      const script = `require("node:worker_threads").Worker.prototype.terminate = () => new Promise(() => {})\n`
+      const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1, {
+        ...(yield* before(script)),
+        more: ["--graceful-shutdown-timeout=3s"]
+      })
+      const { leader } = yield* Leaders.nextLeader(cluster, "", 2)
+      const { code, stderr, took } = yield* stop(leader)
+      assert.strictEqual(code, 1, stderr)
+      assert.match(stderr, /released lease/)
+      assert.strictEqual(
+        Leaders.lastLine(stderr),
+        "effect-controller-manager: the stop took longer than 3s; not everything was closed"
+      )
+      assert.isAbove(took, 2900)
+      assert.isBelow(took, 3000 + slack)
+    }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "with a collector of traces that accepts everything and never responds takes no longer than its limit",
-    () =>
-      Effect.gen(function* () {
-        const { port } = (yield* silent).address() as AddressInfo
-        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1, {
-          more: [`--otlp-endpoint=http://127.0.0.1:${port}`, "--graceful-shutdown-timeout=8s"]
-        })
-        const { leader } = yield* Leaders.nextLeader(cluster, "", 2)
-        const stopped = yield* stop(leader)
-        assertClean(stopped)
-        assert.isBelow(stopped.took, 8000 + slack)
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("with a collector of traces that accepts everything and never responds takes no longer than its limit", () =>
+    Effect.gen(function* () {
+      const { port } = (yield* silent).address() as AddressInfo
+      const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1, {
+        more: [`--otlp-endpoint=http://127.0.0.1:${port}`, "--graceful-shutdown-timeout=8s"]
+      })
+      const { leader } = yield* Leaders.nextLeader(cluster, "", 2)
+      const stopped = yield* stop(leader)
+      assertClean(stopped)
+      assert.isBelow(stopped.took, 8000 + slack)
+    }).pipe(Effect.scoped)
   )
 })

@@ -152,33 +152,30 @@ const scenario = (start: Effect.Effect<Target, unknown, Scope.Scope>) =>
   }).pipe(Effect.scoped)
 
 describe("webhooks with a certificate that the program creates", () => {
-  it.live("are called by the embedded server", () => scenario(embedded), 120_000)
-  it.live.skipIf(isMissing)("are called by a real API server", () => scenario(real), 120_000)
+  it.live("are called by the embedded server", () => scenario(embedded))
+  it.live.skipIf(isMissing)("are called by a real API server", () => scenario(real))
 })
 
 describe("the shipped program", () => {
-  it.live(
-    "serves its operators' webhooks when the flag is set, and its readiness says so",
-    () =>
-      Effect.gen(function* () {
-        const port = yield* Process.freePort
-        const args = ["--cluster=embedded", "--skip-webhook-config=false", "--webhook-port=0"]
-        const running = yield* Process.start([...args, `--health-probe-bind-address=127.0.0.1:${port}`])
-        const [, kubeconfig = ""] = yield* running.says(/--kubeconfig (\S+)/)
-        yield* running.says(/ValidatingWebhookConfiguration effect-controller-manager has the webhooks' authorities/)
-        const ready = yield* Effect.promise(() => fetch(`http://127.0.0.1:${port}/readyz/webhook`))
-        assert.strictEqual(ready.status, 200)
-        const { endpoint } = yield* KubeConfig.find({ mode: "kubeconfig", path: kubeconfig, env: {} })
-        const error = yield* Effect.flip(
-          Effect.flatMap(KubeClient, (client) =>
-            client.create(Memcached, { metadata: { name: "a".repeat(64), namespace: "default" }, spec: { size: 1 } })
-          ).pipe(Effect.provide(over(endpoint)))
-        )
-        assert.include(error.message, "must be no more than 63 characters")
-        yield* running.kill("SIGTERM")
-        assert.strictEqual((yield* running.exit).code, 0)
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("serves its operators' webhooks when the flag is set, and its readiness says so", () =>
+    Effect.gen(function* () {
+      const port = yield* Process.freePort
+      const args = ["--cluster=embedded", "--skip-webhook-config=false", "--webhook-port=0"]
+      const running = yield* Process.start([...args, `--health-probe-bind-address=127.0.0.1:${port}`])
+      const [, kubeconfig = ""] = yield* running.says(/--kubeconfig (\S+)/)
+      yield* running.says(/ValidatingWebhookConfiguration effect-controller-manager has the webhooks' authorities/)
+      const ready = yield* Effect.promise(() => fetch(`http://127.0.0.1:${port}/readyz/webhook`))
+      assert.strictEqual(ready.status, 200)
+      const { endpoint } = yield* KubeConfig.find({ mode: "kubeconfig", path: kubeconfig, env: {} })
+      const error = yield* Effect.flip(
+        Effect.flatMap(KubeClient, (client) =>
+          client.create(Memcached, { metadata: { name: "a".repeat(64), namespace: "default" }, spec: { size: 1 } })
+        ).pipe(Effect.provide(over(endpoint)))
+      )
+      assert.include(error.message, "must be no more than 63 characters")
+      yield* running.kill("SIGTERM")
+      assert.strictEqual((yield* running.exit).code, 0)
+    }).pipe(Effect.scoped)
   )
 })
 

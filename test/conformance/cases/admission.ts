@@ -5,6 +5,7 @@ import { ConfigMap } from "../../../src/kube/resources.ts"
 import { applyPatch, done, merge, refused } from "../assertions.ts"
 import { type Case, configMap } from "../Case.ts"
 import { at, podOf } from "../objects.ts"
+import { counted } from "./quotas.ts"
 
 const forbidden = (message: string) => ({ code: 403, reason: "Forbidden", message }) as const
 
@@ -98,11 +99,8 @@ export const admission: ReadonlyArray<Case> = [
     title: "a quota with a status is charged for creates, and rejects those that exceed it",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
-      const { configMaps, quotas } = at(namespace)
-      const hard = { configmaps: "1" }
-      done(yield* ask("POST", quotas, { metadata: { name: "q" }, spec: { hard } }))
-      const used = { configmaps: "0" }
-      done(yield* ask("PATCH", `${quotas}/q/status`, { status: { hard, used } }, merge))
+      const { configMaps } = at(namespace)
+      const used = yield* counted(ask, namespace, { configmaps: "1" })
       done(yield* ask("POST", `${configMaps}?dryRun=All`, configMap("a")))
       done(yield* ask("POST", configMaps, configMap("a")))
       refused(
@@ -111,7 +109,7 @@ export const admission: ReadonlyArray<Case> = [
           'configmaps "b" is forbidden: exceeded quota: q, requested: configmaps=1, used: configmaps=1, limited: configmaps=1'
         )
       )
-      assert.deepStrictEqual(done(yield* ask("GET", `${quotas}/q`)).status.used, { configmaps: "1" })
+      assert.deepStrictEqual(yield* used, { configmaps: "1" })
     })
   },
   {

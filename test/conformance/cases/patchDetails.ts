@@ -315,5 +315,25 @@ export const patchDetails: ReadonlyArray<Case> = [
       const after = done(yield* ask("PATCH", `${at(namespace).configMaps}/a`, reset, merge))
       assert.isUndefined(after.metadata.managedFields)
     })
+  },
+  {
+    title:
+      "apply: fields of a manager that a JSON patch removes from managedFields have the other manager only, and go with its next apply",
+    since: 20,
+    run: Effect.fnUntraced(function* (subject) {
+      const { ask, namespace } = subject
+      const { configMaps } = at(namespace)
+      done(yield* ask("POST", `${configMaps}?fieldManager=old`, cm({ k: "1", left: "2" })))
+      const both = done(yield* applied(subject, "one", cm({ k: "1" }), "&force=true"))
+      const names = (object: any) => managersOf(object).map(([manager]) => manager)
+      assert.sameMembers(names(both), ["old", "one"])
+      const managedFields = both.metadata.managedFields.filter((one: any) => one.manager !== "old")
+      const takeOver = [
+        { op: "test", path: "/metadata/resourceVersion", value: both.metadata.resourceVersion },
+        { op: "replace", path: "/metadata/managedFields", value: managedFields }
+      ]
+      assert.deepStrictEqual(names(done(yield* ask("PATCH", `${configMaps}/a`, takeOver, jsonPatch))), ["one"])
+      assert.deepStrictEqual(done(yield* applied(subject, "one", cm({}), "&force=true")).data, { left: "2" })
+    })
   }
 ]

@@ -41,45 +41,42 @@ const isDone = ({ metadata, status }: DaemonSet, nodes: number): boolean =>
   (status.updatedNumberScheduled ?? 0) === nodes &&
   (status.numberAvailable ?? 0) === nodes
 
-it.live.skipIf(isMissing)(
-  "rolls out, rolls back, and leaves a tainted node on a real API server",
-  () =>
-    Effect.gen(function* () {
-      const client = yield* KubeClient
-      const patch = (body: object) => client.patch(DaemonSet, target, Patch.strategic(body))
-      const images = Effect.map(client.list(Pod, { namespace }), ({ items }) =>
-        items
-          .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-          .map(({ spec }) => `${spec?.nodeName} ${spec?.containers[0]?.image}`)
-          .sort()
-      )
-      yield* client.create(DaemonSet, {
-        metadata: target,
-        spec: { selector: { matchLabels: { app: "web" } }, template: template("web:1") }
-      } as never)
-      yield* until((set) => isDone(set, 2))
-      assert.deepStrictEqual(yield* images, ["worker-1 web:1", "worker-2 web:1"])
+it.live.skipIf(isMissing)("rolls out, rolls back, and leaves a tainted node on a real API server", () =>
+  Effect.gen(function* () {
+    const client = yield* KubeClient
+    const patch = (body: object) => client.patch(DaemonSet, target, Patch.strategic(body))
+    const images = Effect.map(client.list(Pod, { namespace }), ({ items }) =>
+      items
+        .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+        .map(({ spec }) => `${spec?.nodeName} ${spec?.containers[0]?.image}`)
+        .sort()
+    )
+    yield* client.create(DaemonSet, {
+      metadata: target,
+      spec: { selector: { matchLabels: { app: "web" } }, template: template("web:1") }
+    } as never)
+    yield* until((set) => isDone(set, 2))
+    assert.deepStrictEqual(yield* images, ["worker-1 web:1", "worker-2 web:1"])
 
-      yield* patch({ spec: { template: template("web:2") } })
-      yield* until((set) => isDone(set, 2) && set.metadata.generation === 2)
-      assert.deepStrictEqual(yield* images, ["worker-1 web:2", "worker-2 web:2"])
+    yield* patch({ spec: { template: template("web:2") } })
+    yield* until((set) => isDone(set, 2) && set.metadata.generation === 2)
+    assert.deepStrictEqual(yield* images, ["worker-1 web:2", "worker-2 web:2"])
 
-      const [first] = yield* revisions
-      yield* patch(first?.data as object)
-      yield* until((set) => isDone(set, 2) && set.metadata.generation === 3)
-      assert.deepStrictEqual(yield* images, ["worker-1 web:1", "worker-2 web:1"])
-      assert.deepStrictEqual(
-        (yield* revisions).map(({ revision }) => revision),
-        [2, 3]
-      )
+    const [first] = yield* revisions
+    yield* patch(first?.data as object)
+    yield* until((set) => isDone(set, 2) && set.metadata.generation === 3)
+    assert.deepStrictEqual(yield* images, ["worker-1 web:1", "worker-2 web:1"])
+    assert.deepStrictEqual(
+      (yield* revisions).map(({ revision }) => revision),
+      [2, 3]
+    )
 
-      const taints = [{ key: "own", effect: "NoExecute" }]
-      yield* client.patch(Node, { name: "worker-1" }, Patch.merge({ spec: { taints } }))
-      yield* until((set) => isDone(set, 1))
-      assert.deepStrictEqual(yield* images, ["worker-2 web:1"])
-      assert.deepStrictEqual(idle, [])
+    const taints = [{ key: "own", effect: "NoExecute" }]
+    yield* client.patch(Node, { name: "worker-1" }, Patch.merge({ spec: { taints } }))
+    yield* until((set) => isDone(set, 1))
+    assert.deepStrictEqual(yield* images, ["worker-2 web:1"])
+    assert.deepStrictEqual(idle, [])
 
-      yield* RealServer.recorded("SuccessfulCreate", "SuccessfulDelete")
-    }).pipe(Effect.provide(cluster)),
-  60_000
+    yield* RealServer.recorded("SuccessfulCreate", "SuccessfulDelete")
+  }).pipe(Effect.provide(cluster))
 )

@@ -63,42 +63,38 @@ const isDone = (deployment: Deployment, number: string, replicas: number): boole
   )
 }
 
-it.live.skipIf(isMissing)(
-  "rolls out, rolls back, and scales on a real API server",
-  () =>
-    Effect.gen(function* () {
-      const client = yield* KubeClient
-      const patch = (body: object) => client.patch(Deployment, target, Patch.strategic(body))
-      const images = Effect.map(
-        client.list(ReplicaSet, { namespace }),
-        ({ items }) =>
-          new Set(items.map(({ spec }) => `${spec?.template?.spec?.containers[0]?.image} ${spec?.replicas}`))
-      )
-      yield* client.create(Deployment, {
-        metadata: { ...target, annotations: { cause: "first" } },
-        spec: { replicas: 3, selector: { matchLabels: { app: "web" } }, template: template("web:1") }
-      } as never)
-      yield* until((deployment) => isDone(deployment, "1", 3))
-      assert.deepStrictEqual(yield* images, new Set(["web:1 3"]))
+it.live.skipIf(isMissing)("rolls out, rolls back, and scales on a real API server", () =>
+  Effect.gen(function* () {
+    const client = yield* KubeClient
+    const patch = (body: object) => client.patch(Deployment, target, Patch.strategic(body))
+    const images = Effect.map(
+      client.list(ReplicaSet, { namespace }),
+      ({ items }) => new Set(items.map(({ spec }) => `${spec?.template?.spec?.containers[0]?.image} ${spec?.replicas}`))
+    )
+    yield* client.create(Deployment, {
+      metadata: { ...target, annotations: { cause: "first" } },
+      spec: { replicas: 3, selector: { matchLabels: { app: "web" } }, template: template("web:1") }
+    } as never)
+    yield* until((deployment) => isDone(deployment, "1", 3))
+    assert.deepStrictEqual(yield* images, new Set(["web:1 3"]))
 
-      yield* patch({ metadata: { annotations: { cause: "second" } }, spec: { template: template("web:2") } })
-      yield* until((deployment) => isDone(deployment, "2", 3))
-      assert.deepStrictEqual(yield* images, new Set(["web:1 0", "web:2 3"]))
+    yield* patch({ metadata: { annotations: { cause: "second" } }, spec: { template: template("web:2") } })
+    yield* until((deployment) => isDone(deployment, "2", 3))
+    assert.deepStrictEqual(yield* images, new Set(["web:1 0", "web:2 3"]))
 
-      yield* patch({ metadata: { annotations: { "deprecated.deployment.rollback.to": "1" } } })
-      yield* until((deployment) => isDone(deployment, "3", 3))
-      assert.deepStrictEqual(yield* images, new Set(["web:1 3", "web:2 0"]))
-      const back = yield* client.get(Deployment, target)
-      assert.deepStrictEqual(back.metadata.annotations, { cause: "first", "deployment.kubernetes.io/revision": "3" })
+    yield* patch({ metadata: { annotations: { "deprecated.deployment.rollback.to": "1" } } })
+    yield* until((deployment) => isDone(deployment, "3", 3))
+    assert.deepStrictEqual(yield* images, new Set(["web:1 3", "web:2 0"]))
+    const back = yield* client.get(Deployment, target)
+    assert.deepStrictEqual(back.metadata.annotations, { cause: "first", "deployment.kubernetes.io/revision": "3" })
 
-      yield* patch({ spec: { replicas: 5 } })
-      yield* until((deployment) => isDone(deployment, "3", 5))
-      assert.deepStrictEqual(yield* images, new Set(["web:1 5", "web:2 0"]))
-      assert.deepStrictEqual(idle, [])
-      for (const kind of ["deployments", "replicasets"])
-        assert.isAtMost(dropped.filter((path) => path.includes(kind)).length, 1)
+    yield* patch({ spec: { replicas: 5 } })
+    yield* until((deployment) => isDone(deployment, "3", 5))
+    assert.deepStrictEqual(yield* images, new Set(["web:1 5", "web:2 0"]))
+    assert.deepStrictEqual(idle, [])
+    for (const kind of ["deployments", "replicasets"])
+      assert.isAtMost(dropped.filter((path) => path.includes(kind)).length, 1)
 
-      yield* RealServer.recorded("ScalingReplicaSet", "DeploymentRollback")
-    }).pipe(Effect.provide(cluster)),
-  60_000
+    yield* RealServer.recorded("ScalingReplicaSet", "DeploymentRollback")
+  }).pipe(Effect.provide(cluster))
 )

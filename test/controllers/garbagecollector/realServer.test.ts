@@ -134,13 +134,10 @@ const owners = Effect.gen(function* () {
   yield* remove(ConfigMap, "f", "Background")
 })
 
-it.live.skipIf(isMissing)(
-  "the garbage collector deletes dependents on a real API server",
-  () =>
-    Effect.gen(function* () {
-      yield* Layer.build(GarbageCollector.make().layer)
-      yield* deletions
-      yield* owners
-    }).pipe(Effect.scoped, Effect.provide(RealServer.services())),
-  150_000
+it.live.skipIf(isMissing)("the garbage collector deletes dependents on a real API server", () =>
+  Effect.gen(function* () {
+    yield* Layer.build(GarbageCollector.make().layer)
+    yield* deletions
+    yield* owners
+  }).pipe(Effect.scoped, Effect.provide(RealServer.services()))
 )

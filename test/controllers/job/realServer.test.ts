@@ -41,37 +41,34 @@ const until = (name: string, wanted: (job: Job) => boolean) =>
 
 const has = (job: Job, type: string): boolean => job.status?.conditions?.some((one) => one.type === type) === true
 
-it.live.skipIf(isMissing)(
-  "runs Jobs to their ends on a real API server",
-  () =>
-    Effect.gen(function* () {
-      const client = yield* KubeClient
-      yield* create("good", { completions: 5, parallelism: 2 }, ["true"])
-      yield* create("bad", { backoffLimit: 0 }, ["false"])
-      yield* create("long", { completions: 4, parallelism: 3 }, ["sleep", "infinity"])
+it.live.skipIf(isMissing)("runs Jobs to their ends on a real API server", () =>
+  Effect.gen(function* () {
+    const client = yield* KubeClient
+    yield* create("good", { completions: 5, parallelism: 2 }, ["true"])
+    yield* create("bad", { backoffLimit: 0 }, ["false"])
+    yield* create("long", { completions: 4, parallelism: 3 }, ["sleep", "infinity"])
 
-      yield* until("good", (job) => has(job, "Complete"))
-      const good = yield* client.get(Job, { namespace, name: "good" })
-      assert.deepInclude(good.status, { succeeded: 5 })
-      assert.isDefined(good.status?.completionTime)
-      assert.deepStrictEqual(
-        good.status?.conditions?.map(({ reason, type }) => `${type} ${reason}`),
-        ["SuccessCriteriaMet CompletionsReached", "Complete CompletionsReached"]
-      )
-      yield* until("bad", (job) => has(job, "Failed"))
-      assert.deepInclude((yield* client.get(Job, { namespace, name: "bad" })).status, { failed: 1 })
+    yield* until("good", (job) => has(job, "Complete"))
+    const good = yield* client.get(Job, { namespace, name: "good" })
+    assert.deepInclude(good.status, { succeeded: 5 })
+    assert.isDefined(good.status?.completionTime)
+    assert.deepStrictEqual(
+      good.status?.conditions?.map(({ reason, type }) => `${type} ${reason}`),
+      ["SuccessCriteriaMet CompletionsReached", "Complete CompletionsReached"]
+    )
+    yield* until("bad", (job) => has(job, "Failed"))
+    assert.deepInclude((yield* client.get(Job, { namespace, name: "bad" })).status, { failed: 1 })
 
-      yield* until("long", ({ status }) => status?.active === 3)
-      yield* client.patch(Job, { namespace, name: "long" }, Patch.merge({ spec: { parallelism: 1 } }))
-      yield* until("long", ({ status }) => status?.active === 1)
+    yield* until("long", ({ status }) => status?.active === 3)
+    yield* client.patch(Job, { namespace, name: "long" }, Patch.merge({ spec: { parallelism: 1 } }))
+    yield* until("long", ({ status }) => status?.active === 1)
 
-      const { items } = yield* client.list(Pod, { namespace })
-      const tracked = items.filter(({ metadata }) => metadata.finalizers !== undefined)
-      assert.deepStrictEqual(
-        tracked.map(({ metadata }) => metadata.labels?.["job-name"]),
-        ["long"]
-      )
-      yield* RealServer.recorded("Completed", "BackoffLimitExceeded", "SuccessfulCreate", "SuccessfulDelete")
-    }).pipe(Effect.provide(cluster)),
-  60_000
+    const { items } = yield* client.list(Pod, { namespace })
+    const tracked = items.filter(({ metadata }) => metadata.finalizers !== undefined)
+    assert.deepStrictEqual(
+      tracked.map(({ metadata }) => metadata.labels?.["job-name"]),
+      ["long"]
+    )
+    yield* RealServer.recorded("Completed", "BackoffLimitExceeded", "SuccessfulCreate", "SuccessfulDelete")
+  }).pipe(Effect.provide(cluster))
 )

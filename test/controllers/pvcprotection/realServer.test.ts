@@ -29,40 +29,37 @@ const claim = (name: string) =>
 const remove = (name: string) =>
   Effect.flatMap(KubeClient, (client) => client.delete(PersistentVolumeClaim, { namespace, name }))
 
-it.live.skipIf(isMissing)(
-  "keeps claims until no pod uses them on a real API server",
-  () =>
-    Effect.gen(function* () {
-      const client = yield* KubeClient
-      for (const name of ["used", "free", "bare"]) {
-        assert.deepStrictEqual((yield* claim(name)).metadata.finalizers, [finalizer])
+it.live.skipIf(isMissing)("keeps claims until no pod uses them on a real API server", () =>
+  Effect.gen(function* () {
+    const client = yield* KubeClient
+    for (const name of ["used", "free", "bare"]) {
+      assert.deepStrictEqual((yield* claim(name)).metadata.finalizers, [finalizer])
+    }
+    yield* client.create(Pod, {
+      metadata: { namespace, name: "user" },
+      spec: {
+        nodeName: "worker-1",
+        containers: [{ name: "main", image: "work:1" }],
+        volumes: [{ name: "data", persistentVolumeClaim: { claimName: "used" } }]
       }
-      yield* client.create(Pod, {
-        metadata: { namespace, name: "user" },
-        spec: {
-          nodeName: "worker-1",
-          containers: [{ name: "main", image: "work:1" }],
-          volumes: [{ name: "data", persistentVolumeClaim: { claimName: "used" } }]
-        }
-      })
-      yield* remove("used")
-      yield* remove("free")
-      yield* RealServer.until(PersistentVolumeClaim, "free", (found) => found === undefined)
-      const used = yield* client.get(PersistentVolumeClaim, { namespace, name: "used" })
-      assert.deepStrictEqual(used.metadata.finalizers, [finalizer])
-      yield* client.delete(Pod, { namespace, name: "user" }, { gracePeriodSeconds: 0 })
-      yield* RealServer.until(PersistentVolumeClaim, "used", (found) => found === undefined)
+    })
+    yield* remove("used")
+    yield* remove("free")
+    yield* RealServer.until(PersistentVolumeClaim, "free", (found) => found === undefined)
+    const used = yield* client.get(PersistentVolumeClaim, { namespace, name: "used" })
+    assert.deepStrictEqual(used.metadata.finalizers, [finalizer])
+    yield* client.delete(Pod, { namespace, name: "user" }, { gracePeriodSeconds: 0 })
+    yield* RealServer.until(PersistentVolumeClaim, "used", (found) => found === undefined)
 
-      yield* client.patch(
-        PersistentVolumeClaim,
-        { namespace, name: "bare" },
-        Patch.merge({ metadata: { finalizers: null } })
-      )
-      yield* RealServer.until(
-        PersistentVolumeClaim,
-        "bare",
-        (found) => found?.metadata.finalizers?.includes(finalizer) === true
-      )
-    }).pipe(Effect.provide(cluster)),
-  60_000
+    yield* client.patch(
+      PersistentVolumeClaim,
+      { namespace, name: "bare" },
+      Patch.merge({ metadata: { finalizers: null } })
+    )
+    yield* RealServer.until(
+      PersistentVolumeClaim,
+      "bare",
+      (found) => found?.metadata.finalizers?.includes(finalizer) === true
+    )
+  }).pipe(Effect.provide(cluster))
 )

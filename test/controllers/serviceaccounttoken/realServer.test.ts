@@ -84,6 +84,5 @@ it.live.skipIf(isMissing)(
         }),
         Stream.runDrain
       )
-    }).pipe(Effect.provide(cluster)),
-  60_000
+    }).pipe(Effect.provide(cluster))
 )

@@ -46,57 +46,54 @@ const claim = {
   spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } }
 }
 
-it.live.skipIf(isMissing)(
-  "rolls out, rolls back, rolls out to a partition, and scales down on a real API server",
-  () =>
-    Effect.gen(function* () {
-      const client = yield* KubeClient
-      const patch = (body: object) => client.patch(StatefulSet, target, Patch.strategic(body))
-      const images = Effect.map(client.list(Pod, { namespace }), ({ items }) =>
-        items.map(({ metadata, spec }) => `${metadata.name} ${spec?.containers[0]?.image}`).sort()
-      )
-      yield* client.create(StatefulSet, {
-        metadata: target,
-        spec: {
-          replicas: 3,
-          serviceName: "web",
-          selector: { matchLabels: { app: "web" } },
-          template: template("web:1"),
-          volumeClaimTemplates: [claim]
-        }
-      } as never)
-      yield* until((set) => isDone(set, 1, 3))
-      assert.deepStrictEqual(yield* images, ["web-0 web:1", "web-1 web:1", "web-2 web:1"])
+it.live.skipIf(isMissing)("rolls out, rolls back, rolls out to a partition, and scales down on a real API server", () =>
+  Effect.gen(function* () {
+    const client = yield* KubeClient
+    const patch = (body: object) => client.patch(StatefulSet, target, Patch.strategic(body))
+    const images = Effect.map(client.list(Pod, { namespace }), ({ items }) =>
+      items.map(({ metadata, spec }) => `${metadata.name} ${spec?.containers[0]?.image}`).sort()
+    )
+    yield* client.create(StatefulSet, {
+      metadata: target,
+      spec: {
+        replicas: 3,
+        serviceName: "web",
+        selector: { matchLabels: { app: "web" } },
+        template: template("web:1"),
+        volumeClaimTemplates: [claim]
+      }
+    } as never)
+    yield* until((set) => isDone(set, 1, 3))
+    assert.deepStrictEqual(yield* images, ["web-0 web:1", "web-1 web:1", "web-2 web:1"])
 
-      yield* patch({ spec: { template: template("web:2") } })
-      yield* until((set) => isDone(set, 2, 3))
-      assert.deepStrictEqual(yield* images, ["web-0 web:2", "web-1 web:2", "web-2 web:2"])
+    yield* patch({ spec: { template: template("web:2") } })
+    yield* until((set) => isDone(set, 2, 3))
+    assert.deepStrictEqual(yield* images, ["web-0 web:2", "web-1 web:2", "web-2 web:2"])
 
-      const [first] = yield* revisions
-      yield* patch(first?.data as object)
-      yield* until((set) => isDone(set, 3, 3))
-      assert.deepStrictEqual(yield* images, ["web-0 web:1", "web-1 web:1", "web-2 web:1"])
-      assert.deepStrictEqual(
-        (yield* revisions).map(({ revision }) => revision),
-        [2, 3]
-      )
+    const [first] = yield* revisions
+    yield* patch(first?.data as object)
+    yield* until((set) => isDone(set, 3, 3))
+    assert.deepStrictEqual(yield* images, ["web-0 web:1", "web-1 web:1", "web-2 web:1"])
+    assert.deepStrictEqual(
+      (yield* revisions).map(({ revision }) => revision),
+      [2, 3]
+    )
 
-      yield* patch({ spec: { updateStrategy: { rollingUpdate: { partition: 2 } }, template: template("web:3") } })
-      yield* until((set) => isDone(set, 4, 3, 1))
-      assert.deepStrictEqual(yield* images, ["web-0 web:1", "web-1 web:1", "web-2 web:3"])
+    yield* patch({ spec: { updateStrategy: { rollingUpdate: { partition: 2 } }, template: template("web:3") } })
+    yield* until((set) => isDone(set, 4, 3, 1))
+    assert.deepStrictEqual(yield* images, ["web-0 web:1", "web-1 web:1", "web-2 web:3"])
 
-      yield* patch({ spec: { replicas: 1 } })
-      yield* until((set) => isDone(set, 5, 1, 0))
-      assert.deepStrictEqual(yield* images, ["web-0 web:1"])
-      const claims = (yield* client.list(PersistentVolumeClaim, { namespace })).items
-      assert.deepStrictEqual(claims.map(({ metadata }) => metadata.name).sort(), [
-        "data-web-0",
-        "data-web-1",
-        "data-web-2"
-      ])
-      assert.deepStrictEqual(idle, [])
+    yield* patch({ spec: { replicas: 1 } })
+    yield* until((set) => isDone(set, 5, 1, 0))
+    assert.deepStrictEqual(yield* images, ["web-0 web:1"])
+    const claims = (yield* client.list(PersistentVolumeClaim, { namespace })).items
+    assert.deepStrictEqual(claims.map(({ metadata }) => metadata.name).sort(), [
+      "data-web-0",
+      "data-web-1",
+      "data-web-2"
+    ])
+    assert.deepStrictEqual(idle, [])
 
-      yield* RealServer.recorded("SuccessfulCreate", "SuccessfulDelete")
-    }).pipe(Effect.provide(cluster)),
-  90_000
+    yield* RealServer.recorded("SuccessfulCreate", "SuccessfulDelete")
+  }).pipe(Effect.provide(cluster))
 )

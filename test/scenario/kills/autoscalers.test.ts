@@ -75,61 +75,58 @@ const autoscaler = (name: string) => ({
 })
 
 describe("thirty targets whose pods use three times their target value", () => {
-  it.live(
-    "get three replicas each and no more, although the program is killed while it scales them",
-    () =>
-      Effect.gen(function* () {
-        const kubeconfig = yield* Cluster.apiserver
-        const client = yield* Cluster.clientOf(kubeconfig)
-        const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-        yield* client.raw({ method: "POST", path, body: metricsKind, context: { verb: "create", path } })
-        yield* Effect.forEach(names, (name) => target(client, name), { concurrency: 8 })
-        const sizes = new Map<string, Array<number>>(names.map((name) => [name, []]))
-        yield* client.watch(Deployment, { namespace, timeoutSeconds: 300 }).pipe(
-          Stream.runForEach(({ object }) =>
-            Effect.sync(() => {
-              const { metadata, spec } = object as Deployment
-              const seen = sizes.get(metadata.name)
-              if (seen !== undefined && seen.at(-1) !== spec?.replicas) seen.push(spec?.replicas ?? 0)
-            })
-          ),
-          Effect.forkScoped
+  it.live("get three replicas each and no more, although the program is killed while it scales them", () =>
+    Effect.gen(function* () {
+      const kubeconfig = yield* Cluster.apiserver
+      const client = yield* Cluster.clientOf(kubeconfig)
+      const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+      yield* client.raw({ method: "POST", path, body: metricsKind, context: { verb: "create", path } })
+      yield* Effect.forEach(names, (name) => target(client, name), { concurrency: 8 })
+      const sizes = new Map<string, Array<number>>(names.map((name) => [name, []]))
+      yield* client.watch(Deployment, { namespace, timeoutSeconds: 300 }).pipe(
+        Stream.runForEach(({ object }) =>
+          Effect.sync(() => {
+            const { metadata, spec } = object as Deployment
+            const seen = sizes.get(metadata.name)
+            if (seen !== undefined && seen.at(-1) !== spec?.replicas) seen.push(spec?.replicas ?? 0)
+          })
+        ),
+        Effect.forkScoped
+      )
+      const args = [
+        "--kubeconfig",
+        kubeconfig,
+        "--controllers=horizontalpodautoscaling",
+        "--leader-elect=false",
+        "--horizontal-pod-autoscaler-sync-period=200ms"
+      ]
+      const asked = { schedule: Schedule.spaced("20 millis"), times: 3000 }
+      const scaled = () => [...sizes.values()].filter((seen) => seen.at(-1) === wanted).length
+      const reached = (total: number) =>
+        Effect.retry(
+          Effect.suspend(() => (scaled() >= total ? Effect.void : Effect.fail("not yet" as const))),
+          asked
         )
-        const args = [
-          "--kubeconfig",
-          kubeconfig,
-          "--controllers=horizontalpodautoscaling",
-          "--leader-elect=false",
-          "--horizontal-pod-autoscaler-sync-period=200ms"
-        ]
-        const asked = { schedule: Schedule.spaced("20 millis"), times: 3000 }
-        const scaled = () => [...sizes.values()].filter((seen) => seen.at(-1) === wanted).length
-        const reached = (total: number) =>
-          Effect.retry(
-            Effect.suspend(() => (scaled() >= total ? Effect.void : Effect.fail("not yet" as const))),
-            asked
-          )
-        for (const [round, total] of [2, 9, 18].entries()) {
-          const loop = yield* Process.start(args)
-          const some = names.slice(round * 10, round * 10 + 10)
-          yield* Effect.forkScoped(
-            Effect.forEach(some, (name) => client.create(HorizontalPodAutoscaler, autoscaler(name)))
-          )
-          yield* reached(total)
-          yield* loop.kill("SIGKILL")
-          yield* loop.exit
-        }
-        yield* Process.start(args)
-        yield* reached(names.length)
-        const isReported = Effect.flatMap(client.list(HorizontalPodAutoscaler, { namespace }), ({ items }) =>
-          items.length === names.length &&
-          items.every(({ status }) => status?.desiredReplicas === wanted && status.currentReplicas === wanted)
-            ? Effect.void
-            : Effect.fail("not yet" as const)
+      for (const [round, total] of [2, 9, 18].entries()) {
+        const loop = yield* Process.start(args)
+        const some = names.slice(round * 10, round * 10 + 10)
+        yield* Effect.forkScoped(
+          Effect.forEach(some, (name) => client.create(HorizontalPodAutoscaler, autoscaler(name)))
         )
-        yield* Effect.retry(isReported, asked)
-        for (const [name, seen] of sizes) assert.deepStrictEqual(seen, [1, wanted], name)
-      }).pipe(Effect.scoped),
-    120_000
+        yield* reached(total)
+        yield* loop.kill("SIGKILL")
+        yield* loop.exit
+      }
+      yield* Process.start(args)
+      yield* reached(names.length)
+      const isReported = Effect.flatMap(client.list(HorizontalPodAutoscaler, { namespace }), ({ items }) =>
+        items.length === names.length &&
+        items.every(({ status }) => status?.desiredReplicas === wanted && status.currentReplicas === wanted)
+          ? Effect.void
+          : Effect.fail("not yet" as const)
+      )
+      yield* Effect.retry(isReported, asked)
+      for (const [name, seen] of sizes) assert.deepStrictEqual(seen, [1, wanted], name)
+    }).pipe(Effect.scoped)
   )
 })

@@ -75,70 +75,65 @@ const makeLog = () => {
 }
 
 describe("ten ordered sets of three replicas, and a changed template", () => {
-  it.live(
-    "are created and replaced one by one, although the program is killed meanwhile",
-    () =>
-      Effect.gen(function* () {
-        const server = yield* Process.start(["apiserver", "--nodes=4"])
-        const [, kubeconfig = ""] = yield* server.says(/^export KUBECONFIG=(\S+)$/m)
-        const client = yield* Cluster.clientAt(
-          yield* KubeConfig.load({ mode: "kubeconfig", path: kubeconfig, env: {} })
+  it.live("are created and replaced one by one, although the program is killed meanwhile", () =>
+    Effect.gen(function* () {
+      const server = yield* Process.start(["apiserver", "--nodes=4"])
+      const [, kubeconfig = ""] = yield* server.says(/^export KUBECONFIG=(\S+)$/m)
+      const client = yield* Cluster.clientAt(yield* KubeConfig.load({ mode: "kubeconfig", path: kubeconfig, env: {} }))
+      const pods = makeLog()
+      let claims = 0
+      const since = { namespace, timeoutSeconds: 300 }
+      yield* client.watch(Pod, since).pipe(
+        Stream.runForEach(({ object, type }) => Effect.sync(() => pods.record(type, object as Pod))),
+        Effect.forkScoped
+      )
+      yield* client.watch(PersistentVolumeClaim, since).pipe(
+        Stream.runForEach(({ type }) => Effect.sync(() => (claims += type === "ADDED" ? 1 : 0))),
+        Effect.forkScoped
+      )
+      const asked = { schedule: Schedule.spaced("10 millis"), times: 6000 }
+      const until = (holds: () => boolean) =>
+        Effect.retry(
+          Effect.suspend(() => (holds() ? Effect.void : Effect.fail("not yet" as const))),
+          asked
         )
-        const pods = makeLog()
-        let claims = 0
-        const since = { namespace, timeoutSeconds: 300 }
-        yield* client.watch(Pod, since).pipe(
-          Stream.runForEach(({ object, type }) => Effect.sync(() => pods.record(type, object as Pod))),
-          Effect.forkScoped
+      const start = Process.start(["--kubeconfig", kubeconfig, "--controllers=statefulset", "--leader-elect=false"])
+      const total = names.length * replicas
+      /** After this many replicas were created with the image, and before all were. */
+      const killedAt = Effect.fnUntraced(function* (running: Process.Running, image: string, count: number) {
+        yield* until(() => pods.count(image) >= count)
+        yield* running.kill("SIGKILL")
+        yield* running.exit
+        assert.isBelow(pods.count(image), total)
+      })
+      yield* Effect.forEach(names, (name) => client.create(StatefulSet, set(name)))
+      yield* killedAt(yield* start, "db:1", 4)
+      yield* killedAt(yield* start, "db:1", 17)
+      const last = yield* start
+      yield* until(() => pods.well() === total)
+      yield* Effect.forEach(names, (name) =>
+        client.patch(StatefulSet, { namespace, name }, Patch.merge({ spec: { template: templateOf("db:2", name) } }))
+      )
+      yield* killedAt(last, "db:2", 8)
+      yield* start
+      const isDone = Effect.flatMap(client.list(StatefulSet, { namespace }), ({ items }) =>
+        items.every(
+          ({ metadata, status }) =>
+            status?.observedGeneration === metadata.generation &&
+            status?.updatedReplicas === replicas &&
+            status.readyReplicas === replicas &&
+            status.currentRevision === status.updateRevision
         )
-        yield* client.watch(PersistentVolumeClaim, since).pipe(
-          Stream.runForEach(({ type }) => Effect.sync(() => (claims += type === "ADDED" ? 1 : 0))),
-          Effect.forkScoped
-        )
-        const asked = { schedule: Schedule.spaced("10 millis"), times: 6000 }
-        const until = (holds: () => boolean) =>
-          Effect.retry(
-            Effect.suspend(() => (holds() ? Effect.void : Effect.fail("not yet" as const))),
-            asked
-          )
-        const start = Process.start(["--kubeconfig", kubeconfig, "--controllers=statefulset", "--leader-elect=false"])
-        const total = names.length * replicas
-        /** After this many replicas were created with the image, and before all were. */
-        const killedAt = Effect.fnUntraced(function* (running: Process.Running, image: string, count: number) {
-          yield* until(() => pods.count(image) >= count)
-          yield* running.kill("SIGKILL")
-          yield* running.exit
-          assert.isBelow(pods.count(image), total)
-        })
-        yield* Effect.forEach(names, (name) => client.create(StatefulSet, set(name)))
-        yield* killedAt(yield* start, "db:1", 4)
-        yield* killedAt(yield* start, "db:1", 17)
-        const last = yield* start
-        yield* until(() => pods.well() === total)
-        yield* Effect.forEach(names, (name) =>
-          client.patch(StatefulSet, { namespace, name }, Patch.merge({ spec: { template: templateOf("db:2", name) } }))
-        )
-        yield* killedAt(last, "db:2", 8)
-        yield* start
-        const isDone = Effect.flatMap(client.list(StatefulSet, { namespace }), ({ items }) =>
-          items.every(
-            ({ metadata, status }) =>
-              status?.observedGeneration === metadata.generation &&
-              status?.updatedReplicas === replicas &&
-              status.readyReplicas === replicas &&
-              status.currentRevision === status.updateRevision
-          )
-            ? Effect.void
-            : Effect.fail("not yet" as const)
-        )
-        yield* Effect.retry(isDone, { schedule: Schedule.spaced("100 millis"), times: 600 })
-        assert.deepStrictEqual(pods.wrong, [])
-        assert.lengthOf([...pods.made], total)
-        for (const [name, images] of pods.made) assert.deepStrictEqual(images, ["db:1", "db:2"], name)
-        assert.strictEqual(claims, total)
-        const revisions = yield* client.list(ControllerRevision, { namespace })
-        assert.lengthOf(revisions.items, 2 * names.length)
-      }).pipe(Effect.scoped),
-    120_000
+          ? Effect.void
+          : Effect.fail("not yet" as const)
+      )
+      yield* Effect.retry(isDone, { schedule: Schedule.spaced("100 millis"), times: 600 })
+      assert.deepStrictEqual(pods.wrong, [])
+      assert.lengthOf([...pods.made], total)
+      for (const [name, images] of pods.made) assert.deepStrictEqual(images, ["db:1", "db:2"], name)
+      assert.strictEqual(claims, total)
+      const revisions = yield* client.list(ControllerRevision, { namespace })
+      assert.lengthOf(revisions.items, 2 * names.length)
+    }).pipe(Effect.scoped)
   )
 })

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "../../clients/kubectl.ts"
-import { shows, type Scenario } from "./harness.ts"
+import { eventually, shows, type Scenario } from "./harness.ts"
 
 const daemon = {
   apiVersion: "apps/v1",
@@ -95,6 +95,9 @@ export const daemons: Scenario = Effect.fnUntraced(function* (kubectl) {
   assert.sameMembers((yield* names()).split(" "), before.split(" "))
   yield* ok("delete ds agent")
   yield* ok("wait pods -l app=agent --for=delete --timeout=120s")
-  assert.strictEqual(yield* ok("get controllerrevisions -o name"), "")
+  yield* eventually(
+    "the revisions are deleted",
+    Effect.map(ok("get controllerrevisions -o name"), (names) => names === "")
+  )
   yield* ok(`label ${nodes.join(" ")} daemons-`)
 })

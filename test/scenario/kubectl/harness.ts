@@ -27,6 +27,8 @@ export type Scenario = (kubectl: Kubectl.Kubectl, server: Server) => Effect.Effe
 export const embedded = Effect.fnUntraced(function* (more: ReadonlyArray<string> = []) {
   const program = yield* Process.start(["--cluster=embedded", ...more])
   const [, kubeconfig = ""] = yield* program.says(/^kubectl --kubeconfig (\S+) /m)
+  // Pods of a new namespace need its account, for which their creation waits a second.
+  yield* program.says(/Starting Controller.* controller=serviceaccount\n/)
   return { kubeconfig, server: "present" } satisfies Cluster
 })
 

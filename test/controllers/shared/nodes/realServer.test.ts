@@ -79,6 +79,5 @@ it.live.skipIf(isMissing)(
       yield* nodes.start("worker-1")
       yield* untilNode((one) => taints(one).length === 0)
       yield* RealServer.recorded("RegisteredNode", "NodeNotReady", "TaintManagerEviction")
-    }).pipe(Effect.provide(cluster)),
-  90_000
+    }).pipe(Effect.provide(cluster))
 )
