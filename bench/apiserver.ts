@@ -7,14 +7,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { spawn } from "node:child_process"
-import { once } from "node:events"
-import { Agent, request } from "node:https"
-import { rolldown } from "rolldown"
 import { ApiServer } from "../src/apiserver/ApiServer.ts"
 import { Transport } from "../src/layers/Transport.ts"
 import type { Request } from "../src/layers/Transport.ts"
 import type { Figure } from "./figure.ts"
+import { create, serve } from "./server.ts"
 
 const path = "/api/v1/namespaces/default/configmaps"
 
@@ -179,49 +176,20 @@ const memory = (): Promise<Array<Figure>> =>
     })
   )
 
-/** A server in a process of its own, from the same sources. */
-const serve = async () => {
-  const file = "node_modules/.bench/apiserverProcess.mjs"
-  const bundle = await rolldown({ input: "bench/apiserverProcess.ts", platform: "node", logLevel: "silent" })
-  await bundle.write({ file, format: "esm", codeSplitting: false })
-  await bundle.close()
-  const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] })
-  const [line] = (await once(child.stdout.setEncoding("utf8"), "data")) as [string]
-  return { child, ...(JSON.parse(line) as { port: number; ca: string; token: string }) }
-}
-
 const overHttps = async (): Promise<Array<Figure>> => {
-  const { ca, child, port, token } = await serve()
+  const server = await serve()
   try {
-    const agent = new Agent({ keepAlive: true, maxSockets: 12, ca })
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
-    const post = (index: number) =>
-      new Promise<void>((resolve, reject) => {
-        const asked = request({ agent, host: "127.0.0.1", port, path, method: "POST", headers }, (answer) => {
-          answer.on("end", () => (answer.statusCode === 201 ? resolve() : reject(new Error(`${answer.statusCode}`))))
-          answer.resume()
-        })
-        asked.on("error", reject)
-        asked.end(JSON.stringify(configMap(index, "0")))
-      })
-    const round = async (from: number, calls: number): Promise<number> => {
-      let next = from
+    const round = async (from: number, objects: number): Promise<number> => {
       const start = performance.now()
-      const worker = async () => {
-        while (next < from + calls) await post(next++)
-      }
-      await Promise.all(Array.from({ length: 12 }, worker))
-      return (calls / (performance.now() - start)) * 1000
+      await create(server, path, { from, objects, connections: 12 }, (index) => configMap(index, "0"))
+      return (objects / (performance.now() - start)) * 1000
     }
     await round(0, 2_000)
     const rates = [await round(10_000, 6_000), await round(20_000, 6_000), await round(30_000, 6_000)]
-    agent.destroy()
     const value = Math.max(...rates)
     return [{ name: "creates over HTTPS, 12 connections", value, unit: "/s", bar: "≥ 1,500", ok: value >= 1_500 }]
   } finally {
-    const gone = once(child, "exit")
-    child.kill()
-    await gone
+    await server.stop()
   }
 }
 

@@ -23,7 +23,8 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   autoscalers: () => import("./loops/autoscalers.ts"),
   mirrored: () => import("./loops/mirrored.ts"),
   idle: () => import("./loops/idle.ts"),
-  console: () => import("./console.ts")
+  console: () => import("./console.ts"),
+  sharding: () => import("./sharding.ts")
 }
 
 const show = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 })
