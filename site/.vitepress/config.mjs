@@ -1,17 +1,18 @@
 /**
- * The documentation as a site: the pages of `docs/`, with the links of its index as the sidebar. `SITE_BASE` is the path below which it is served: the
- * site of each release stands below its version.
+ * The documentation as a site: the pages of `docs/`, with the links of its index as the sidebar. `scripts/site.mjs` says in the variable `SITE` which version
+ * this is and where it stands: the pages of each release are a site of their own, below its version.
  */
 import { readFileSync } from "node:fs"
 import process from "node:process"
 import { defineConfig } from "vitepress"
 
-const textOf = (path) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
+/** `root`: the path of the whole site; `base`: that of this version; `releases`: the versions that have a site below the root. */
+const { base, out, releases, root, version } = JSON.parse(process.env.SITE)
 
 /** `[The pipeline](design/pipeline.md)` of a list. */
 const link = /^- \[([^\]]+)\]\(([^)]+)\.md\)/gm
 
-const sidebar = textOf("docs/README.md")
+const sidebar = readFileSync(new URL("../pages/README.md", import.meta.url), "utf8")
   .split(/^## /m)
   .slice(1)
   .map((section) => ({
@@ -19,10 +20,8 @@ const sidebar = textOf("docs/README.md")
     items: [...section.matchAll(link)].map(([, text, page]) => ({ text, link: `/${page.replace(/README$/, "")}` }))
   }))
 
-const { version } = JSON.parse(textOf("package.json"))
-
-/** A heading of a release: `## 0.1.0`, or `## [0.1.0] - 2026-11-22`. */
-const releases = [...textOf("CHANGELOG.md").matchAll(/^## \[?(\d+\.\d+\.\d+[^\s\]]*)/gm)].map(([, release]) => release)
+/** Out of this version's site: VitePress puts the base before a link, and a target keeps its router from looking for the page in this site. */
+const toVersion = (text, path) => ({ text, link: `/${"../".repeat(base === root ? 0 : 1)}${path}`, target: "_self" })
 
 /**
  * An index is `README.md` for the code host, and has another name here. Pages outside of `docs/` are in the repository and not on the site: links to them become
@@ -59,9 +58,9 @@ export default defineConfig({
   title: "effect-controller-manager",
   description: "A Kubernetes controller manager and controller library on Effect 4",
   srcDir: "pages",
-  outDir: "dist",
+  outDir: out,
   cacheDir: "node_modules/.cache",
-  base: process.env.SITE_BASE ?? "/",
+  base,
   cleanUrls: true,
   rewrites: { "README.md": "index.md", "api/README.md": "api/index.md" },
   // The pages are read on the code host as well, where angle brackets are text.
@@ -73,7 +72,7 @@ export default defineConfig({
     nav: [
       {
         text: version,
-        items: [{ text: "latest", link: "/" }, ...releases.map((release) => ({ text: release, link: `/${release}/` }))]
+        items: [toVersion("latest", ""), ...releases.map((release) => toVersion(release, `${release}/`))]
       }
     ]
   }
