@@ -11,19 +11,25 @@ const common = {
   hookTimeout: 60_000
 }
 
+/** Longer than a real API server may take to start, whose failure has the end of its log. */
+const long = { testTimeout: 180_000, hookTimeout: 180_000 }
+
 /** Bounds of latency, memory or CPU, and files that change the process they run in. */
 const bounded = [
-  "test/scenario/leadership/**/*.test.ts",
-  "test/scenario/{badInput,election,hostileReconcile,longRun,stopAnywhere,stopUnderLoad}.test.ts",
-  "test/scenario/{sustainedLoad,telemetry,webhookAttack}.test.ts",
+  "test/scenario/{leadership,shards}/**/*.test.ts",
+  "test/scenario/{badInput,election,endpoints,hostileReconcile,longRun,stopAnywhere,stopUnderLoad}.test.ts",
+  "test/scenario/{sustainedLoad,telemetry}.test.ts",
   "test/platform/{HttpTransport,silence}.test.ts",
   // A module mock, and flags of V8.
   "test/controllers/metrics.test.ts",
   "test/{kube/printable,streams/watch/trim}.test.ts"
 ]
 
-/** Bounds of at most 100 ms, which anything else that runs would use up: tasks of a page in a browser, the end of a process after a second signal. */
-const alone = ["test/manager/console/page/longTasks.test.ts", "test/scenario/startStop.test.ts"]
+/**
+ * Bounds that anything else that runs would use up: tasks of a page in a browser and the end of a process after a second signal, of at most 100 ms, and
+ * responses beside 128 clients that keep both cores busy.
+ */
+const alone = ["test/manager/console/page/longTasks.test.ts", "test/scenario/{startStop,webhookAttack}.test.ts"]
 
 /** Programs, kubectl, servers over HTTPS and real time: such a test waits more than it computes. */
 const processes = [
@@ -46,15 +52,16 @@ export default defineConfig({
       {
         test: {
           ...common,
+          ...long,
           name: "processes",
           include: processes,
           exclude: [...bounded, ...alone],
           isolate: false,
-          maxWorkers: 4,
+          maxWorkers: 3,
           sequence: { groupOrder: 0 }
         }
       },
-      { test: { ...common, name: "bounded", include: bounded, maxWorkers: 3, sequence: { groupOrder: 2 } } },
+      { test: { ...common, ...long, name: "bounded", include: bounded, maxWorkers: 3, sequence: { groupOrder: 2 } } },
       { test: { ...common, name: "alone", include: alone, maxWorkers: 1, sequence: { groupOrder: 3 } } },
       {
         test: {

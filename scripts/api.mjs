@@ -29,7 +29,14 @@ const undocumented = ({ internals, pages }) => [
 const isText = (path) => /\.(md|ts)$/.test(path) && !/(^|\/)(node_modules|dist)\//.test(path)
 
 /** The pages for users; the others are for those who change this package. */
-const guideNames = ["writing-a-controller", "from-controller-runtime", "embedded-cluster", "controllers", "operations"]
+const guideNames = [
+  "writing-a-controller",
+  ...readdirSync(join(root, "docs")).flatMap((file) => /^(from-.+)\.md$/.exec(file)?.[1] ?? []),
+  "testing",
+  "embedded-cluster",
+  "controllers",
+  "operations"
+]
 
 /** What users are shown: the README, the guides, the examples, and what `create` writes. */
 const shown = () => {

@@ -87,11 +87,11 @@ const longTermSupport = () => {
   return existsSync(found) ? found : process.execPath
 }
 
-/** Imports `./node` on the current Node, and runs the packed program. */
+/** Imports `./node` and `./testing/envtest` on the current Node, and runs the packed program. */
 const node = (tarball) => {
   const lts = longTermSupport()
   const on = (...args) => run(lts, args, { cwd: path }).trim()
-  said(`node: imports "./node" on Node ${run(lts, ["--version"]).trim()}, no overrides`)
+  said(`node: imports "./node" and "./testing/envtest" on Node ${run(lts, ["--version"]).trim()}, no overrides`)
   const path = project("node", tarball, ["node"])
   on("out/main.js")
   said("  runs: a call to the embedded cluster over HTTPS, through its kubeconfig")

@@ -101,6 +101,19 @@ const sectionsOf = (bytes) => {
   return sections
 }
 
+/** Where the executable (1.33 when this was written) has the structs of newer stable versions: in the beta or alpha before, unchanged. */
+const before = {
+  resource: "k8s.io/api/resource/v1beta2",
+  "admissionregistration.ApplyConfiguration": "k8s.io/api/admissionregistration/v1alpha1",
+  "admissionregistration.JSONPatch": "k8s.io/api/admissionregistration/v1alpha1",
+  "admissionregistration.MutatingAdmissionPolicy": "k8s.io/api/admissionregistration/v1alpha1",
+  "admissionregistration.MutatingAdmissionPolicyBinding": "k8s.io/api/admissionregistration/v1alpha1",
+  "admissionregistration.MutatingAdmissionPolicyBindingSpec": "k8s.io/api/admissionregistration/v1alpha1",
+  "admissionregistration.MutatingAdmissionPolicySpec": "k8s.io/api/admissionregistration/v1alpha1",
+  "admissionregistration.Mutation": "k8s.io/api/admissionregistration/v1alpha1",
+  "storage.VolumeAttributesClass": "k8s.io/api/storage/v1beta1"
+}
+
 const packageOf = (table) => {
   if (table === "meta") return "k8s.io/apimachinery/pkg/apis/meta/v1"
   return table === "autoscaling2" ? "k8s.io/api/autoscaling/v2" : `k8s.io/api/${table}/v1`
@@ -109,7 +122,7 @@ const packageOf = (table) => {
 /** Name of the struct of a type of the type table, `core.Pod`. */
 export const structOf = (id) => {
   const [table, name] = id.split(".")
-  return `${packageOf(table)}.${name}`
+  return `${before[id] ?? before[table] ?? packageOf(table)}.${name}`
 }
 
 /** `json` and `protobuf` of a field's tag, each as its comma-separated parts. */

@@ -1,10 +1,10 @@
 /**
  * Writes the protobuf field numbers of the embedded API server's kinds,
- * `src/apiserver/generated/protobufNumbers.ts`. Which types and fields there are is the type table's business; their numbers
+ * `src/apiserver/generated/{coreProtobufNumbers,protobufNumbers}.ts`. Which types and fields there are is the type table's business; their numbers
  * are read from the structs in the executable of a Go client, and completed by `newer` below, for fields that are younger than
  * that.
  *
- *     node scripts/protobuf-numbers.mjs [path of a kubectl] && npx oxfmt src/apiserver/generated/protobufNumbers.ts
+ *     node scripts/protobuf-numbers.mjs [path of a kubectl] && npx oxfmt src/apiserver/generated
  */
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -12,7 +12,7 @@ import * as goStructs from "./go-structs.mjs"
 import { readTables } from "./type-tables.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const target = `${root}/src/apiserver/generated/protobufNumbers.ts`
+const target = `${root}/src/apiserver/generated`
 const structs = goStructs.read(process.argv[2] ?? "/usr/bin/kubectl")
 
 /** `Type.field` → number, for fields the executable (1.33 when the table was made) does not know yet. */
@@ -27,7 +27,38 @@ const newer = {
   "core.FileKeySelector.optional": 4,
   "core.FileKeySelector.path": 2,
   "core.FileKeySelector.volumeName": 1,
-  "core.PodSpec.hostnameOverride": 41
+  "core.PodSpec.hostnameOverride": 41,
+  "resource.AllocatedDeviceStatus.shareID": 7,
+  "resource.AllocationResult.allocationTimestamp": 5,
+  "resource.CapacityRequestPolicy.default": 1,
+  "resource.CapacityRequestPolicy.validValues": 3,
+  "resource.CapacityRequestPolicy.validRange": 4,
+  "resource.CapacityRequestPolicyRange.min": 1,
+  "resource.CapacityRequestPolicyRange.max": 2,
+  "resource.CapacityRequestPolicyRange.step": 3,
+  "resource.CapacityRequirements.requests": 1,
+  "resource.Device.bindsToNode": 9,
+  "resource.Device.bindingConditions": 10,
+  "resource.Device.bindingFailureConditions": 11,
+  "resource.Device.allowMultipleAllocations": 12,
+  "resource.Device.nodeAllocatableResourceMappings": 13,
+  "resource.DeviceAttribute.ints": 6,
+  "resource.DeviceAttribute.bools": 7,
+  "resource.DeviceAttribute.strings": 8,
+  "resource.DeviceAttribute.versions": 9,
+  "resource.DeviceCapacity.requestPolicy": 2,
+  "resource.DeviceClassSpec.extendedResourceName": 4,
+  "resource.DeviceConstraint.distinctAttribute": 3,
+  "resource.DeviceRequestAllocationResult.bindingConditions": 7,
+  "resource.DeviceRequestAllocationResult.bindingFailureConditions": 8,
+  "resource.DeviceRequestAllocationResult.shareID": 9,
+  "resource.DeviceRequestAllocationResult.consumedCapacity": 10,
+  "resource.DeviceSubRequest.capacity": 7,
+  "resource.ExactDeviceRequest.capacity": 7,
+  "resource.NodeAllocatableResourceMapping.capacityKey": 1,
+  "resource.NodeAllocatableResourceMapping.allocationMultiplier": 2,
+  "storage.CSIDriverSpec.serviceAccountTokenInSecrets": 10,
+  "storage.CSIDriverSpec.preventPodSchedulingIfMissing": 11
 }
 
 const missing = []
@@ -72,11 +103,25 @@ for (const [table, lines] of readTables()) {
   }
 }
 if (missing.length > 0) console.error(`without a number: ${missing.join(" ")}`)
+
+/** The core group has a file of its own: the others together are as long. */
+const isCore = (text) => text.startsWith("core.")
+const head = `/** Protobuf field numbers: written by scripts/protobuf-numbers.mjs, read by ../server/bodies/protobufBody.ts, which explains the notation. */`
 writeFileSync(
-  target,
-  `/** Protobuf field numbers: written by scripts/protobuf-numbers.mjs, read by ../server/bodies/protobufBody.ts, which explains the notation. */
-export const numbers = \`
-${out.join("\n")}
+  `${target}/coreProtobufNumbers.ts`,
+  `${head}
+export const coreNumbers = \`
+${out.filter(isCore).join("\n")}
+\`
+`
+)
+writeFileSync(
+  `${target}/protobufNumbers.ts`,
+  `${head}
+import { coreNumbers } from "./coreProtobufNumbers.ts"
+
+export const numbers = \`\${coreNumbers}
+${out.filter((text) => !isCore(text)).join("\n")}
 \`
 `
 )

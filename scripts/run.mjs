@@ -8,9 +8,14 @@ import { fileURLToPath } from "node:url"
 
 export const root = fileURLToPath(new URL("..", import.meta.url))
 
+/** npm as a script for Node, inside of an npm script: on Windows `npm` is a batch file, which needs a shell. */
+const npm = process.env.npm_execpath
+
 /** Runs a command to its end and returns its standard output; a failure has the output in its error. */
 export const run = (command, args, options = {}) => {
-  const { error, signal, status, stderr, stdout } = spawnSync(command, args, {
+  const isNpm = command === "npm" && npm !== undefined
+  const [program, all] = isNpm ? [process.execPath, [npm, ...args]] : [command, args]
+  const { error, signal, status, stderr, stdout } = spawnSync(program, all, {
     cwd: root,
     encoding: "utf8",
     timeout: 600_000,
@@ -24,10 +29,15 @@ export const run = (command, args, options = {}) => {
   return stdout
 }
 
+const folders = []
+process.on("exit", () => {
+  for (const path of folders) rmSync(path, { recursive: true, force: true })
+})
+
 /** A new folder, removed when the process ends. */
 export const folder = (name) => {
   const path = mkdtempSync(join(tmpdir(), `${name}-`))
-  process.on("exit", () => rmSync(path, { recursive: true, force: true }))
+  folders.push(path)
   return path
 }
 

@@ -85,4 +85,26 @@ core.PodCertificateProjection maxExpirationSeconds*
 core.PodSchedulingGroup podGroupName*
 core.ResourceHealth message*
 storage.VolumeAttributesClass metadata&
+admissionregistration.MutatingAdmissionPolicySpec matchConditions[name]~name
+networking.ServiceCIDRStatus conditions[type]~type
+certificates.CertificateSigningRequestStatus conditions[type]
+node.Overhead podFixed:q
+node.Scheduling nodeSelector@
+flowcontrol.FlowSchemaStatus conditions[type]~type
+flowcontrol.NonResourcePolicyRule nonResourceURLs[=] verbs[=]
+flowcontrol.PriorityLevelConfigurationStatus conditions[type]~type
+flowcontrol.ResourcePolicyRule apiGroups[=] namespaces[=] resources[=] verbs[=]
+resource.AllocatedDeviceStatus conditions[type] shareID*
+resource.AllocationResult allocationTimestamp*
+resource.CapacityRequestPolicy default*&:q validValues:q
+resource.CapacityRequestPolicyRange max*:q min*:q step*:q
+resource.CapacityRequirements requests:q
+resource.Counter value:q
+resource.Device allowMultipleAllocations* bindsToNode*
+resource.DeviceCapacity value:q
+resource.DeviceClassSpec extendedResourceName*
+resource.DeviceConstraint distinctAttribute*
+resource.DeviceRequestAllocationResult consumedCapacity:q shareID*
+resource.NodeAllocatableResourceMapping allocationMultiplier*:q capacityKey*
+resource.ResourceClaimStatus devices[driver,device,pool,shareID] reservedFor[uid]~uid
 `

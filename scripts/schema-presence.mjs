@@ -4,8 +4,13 @@ admissionregistration.AuditAnnotation key& valueExpression&
 admissionregistration.ExpressionWarning fieldRef& warning&
 admissionregistration.MatchCondition name& expression&
 admissionregistration.MatchResources namespaceSelector* objectSelector* matchPolicy*
+admissionregistration.MutatingAdmissionPolicy metadata& spec&
+admissionregistration.MutatingAdmissionPolicyBinding metadata& spec&
+admissionregistration.MutatingAdmissionPolicyBindingSpec paramRef* matchResources*
+admissionregistration.MutatingAdmissionPolicySpec paramKind* matchConstraints* failurePolicy*
 admissionregistration.MutatingWebhook name& clientConfig& failurePolicy* matchPolicy* namespaceSelector* objectSelector* sideEffects*& timeoutSeconds* admissionReviewVersions& reinvocationPolicy*
 admissionregistration.MutatingWebhookConfiguration metadata&
+admissionregistration.Mutation patchType& applyConfiguration* jsonPatch*
 admissionregistration.NamedRuleWithOperations scope*
 admissionregistration.ParamRef selector* parameterNotFoundAction*
 admissionregistration.RuleWithOperations scope*
@@ -105,6 +110,9 @@ batch.PodFailurePolicyOnPodConditionsPattern type& status&
 batch.PodFailurePolicyRule action& onExitCodes*
 batch.SuccessPolicy rules&
 batch.SuccessPolicyRule succeededIndexes* succeededCount*
+certificates.CertificateSigningRequest metadata& spec& status&
+certificates.CertificateSigningRequestCondition type& status& lastUpdateTime& lastTransitionTime&
+certificates.CertificateSigningRequestSpec request& signerName& expirationSeconds*
 coordination.Lease metadata& spec&
 coordination.LeaseSpec holderIdentity* leaseDurationSeconds* acquireTime* renewTime* leaseTransitions* strategy* preferredHolder*
 core.AWSElasticBlockStoreVolumeSource volumeID&
@@ -123,6 +131,8 @@ core.CinderPersistentVolumeSource volumeID& secretRef*
 core.CinderVolumeSource volumeID& secretRef*
 core.ClientIPConfig timeoutSeconds*
 core.ClusterTrustBundleProjection name* signerName* labelSelector* optional* path&
+core.ComponentCondition type& status&
+core.ComponentStatus metadata&
 core.ConfigMap metadata& immutable*
 core.ConfigMapEnvSource optional*
 core.ConfigMapKeySelector key& optional*
@@ -285,6 +295,25 @@ discovery.ForNode name&
 discovery.ForZone name&
 events.Event metadata& eventTime& series* regarding& related* deprecatedSource& deprecatedFirstTimestamp& deprecatedLastTimestamp&
 events.EventSeries count& lastObservedTime&
+flowcontrol.ExemptPriorityLevelConfiguration nominalConcurrencyShares* lendablePercent*
+flowcontrol.FlowDistinguisherMethod type&
+flowcontrol.FlowSchema metadata& spec& status&
+flowcontrol.FlowSchemaCondition lastTransitionTime&
+flowcontrol.FlowSchemaSpec priorityLevelConfiguration& matchingPrecedence& distinguisherMethod*
+flowcontrol.GroupSubject name&
+flowcontrol.LimitResponse type& queuing*
+flowcontrol.LimitedPriorityLevelConfiguration nominalConcurrencyShares*& limitResponse& lendablePercent* borrowingLimitPercent*
+flowcontrol.NonResourcePolicyRule verbs& nonResourceURLs&
+flowcontrol.PolicyRulesWithSubjects subjects&
+flowcontrol.PriorityLevelConfiguration metadata& spec& status&
+flowcontrol.PriorityLevelConfigurationCondition lastTransitionTime&
+flowcontrol.PriorityLevelConfigurationReference name&
+flowcontrol.PriorityLevelConfigurationSpec type& limited* exempt*
+flowcontrol.QueuingConfiguration queues& handSize& queueLengthLimit&
+flowcontrol.ResourcePolicyRule verbs& apiGroups& resources& namespaces&
+flowcontrol.ServiceAccountSubject namespace& name&
+flowcontrol.Subject kind& user* group* serviceAccount*
+flowcontrol.UserSubject name&
 meta.APIGroup name& versions& preferredVersion&
 meta.APIGroupList groups&
 meta.APIResource name& singularName& namespaced& kind& verbs&
@@ -305,6 +334,8 @@ meta.Status metadata& details*
 meta.WatchEvent type& object&
 networking.HTTPIngressPath pathType*& backend&
 networking.HTTPIngressRuleValue paths&
+networking.IPAddress metadata& spec&
+networking.IPAddressSpec parentRef*
 networking.IPBlock cidr&
 networking.Ingress metadata& spec& status&
 networking.IngressBackend service* resource*
@@ -320,6 +351,8 @@ networking.NetworkPolicy metadata& spec&
 networking.NetworkPolicyPeer podSelector* namespaceSelector* ipBlock*
 networking.NetworkPolicyPort protocol* port* endPort*
 networking.NetworkPolicySpec podSelector&
+networking.ServiceCIDR metadata& spec& status&
+node.RuntimeClass metadata& handler& overhead* scheduling*
 policy.Eviction metadata& deleteOptions*
 policy.PodDisruptionBudget metadata& spec& status&
 policy.PodDisruptionBudgetSpec minAvailable* selector* maxUnavailable* unhealthyPodEvictionPolicy*
@@ -331,6 +364,38 @@ rbac.Role metadata& rules&
 rbac.RoleBinding metadata& roleRef&
 rbac.RoleRef apiGroup& kind& name&
 rbac.Subject kind& name&
+resource.AllocatedDeviceStatus driver& pool& device& conditions& data* networkData*
+resource.AllocationResult devices& nodeSelector*
+resource.CELDeviceSelector expression&
+resource.Counter value&
+resource.CounterSet name&
+resource.Device name& nodeName* nodeSelector* allNodes*
+resource.DeviceAllocationConfiguration source& opaque*
+resource.DeviceAttribute int* bool* string* version*
+resource.DeviceCapacity value&
+resource.DeviceClaim requests&
+resource.DeviceClaimConfiguration opaque*
+resource.DeviceClass metadata& spec&
+resource.DeviceClassConfiguration opaque*
+resource.DeviceConstraint matchAttribute*
+resource.DeviceCounterConsumption counterSet&
+resource.DeviceRequest name& exactly*
+resource.DeviceRequestAllocationResult request& driver& pool& device& adminAccess*&
+resource.DeviceSelector cel*
+resource.DeviceSubRequest name& deviceClassName&
+resource.DeviceTaint key& effect& timeAdded*
+resource.DeviceToleration tolerationSeconds*
+resource.ExactDeviceRequest deviceClassName& adminAccess*
+resource.OpaqueDeviceConfiguration driver& parameters&
+resource.ResourceClaim metadata& spec& status&
+resource.ResourceClaimConsumerReference resource& name& uid&
+resource.ResourceClaimSpec devices&
+resource.ResourceClaimStatus allocation*
+resource.ResourceClaimTemplate metadata& spec&
+resource.ResourceClaimTemplateSpec metadata& spec&
+resource.ResourcePool name& generation& resourceSliceCount&
+resource.ResourceSlice metadata& spec&
+resource.ResourceSliceSpec driver& pool& nodeName* nodeSelector* allNodes* devices& perDeviceNodeSelection*
 scheduling.PriorityClass metadata& value& preemptionPolicy*
 storage.CSIDriver metadata& spec&
 storage.CSIDriverSpec attachRequired* podInfoOnMount* storageCapacity* fsGroupPolicy* requiresRepublish* seLinuxMount* nodeAllocatableUpdatePeriodSeconds*
@@ -344,6 +409,7 @@ storage.VolumeAttachment metadata& spec& status&
 storage.VolumeAttachmentSource persistentVolumeName* inlineVolumeSpec*
 storage.VolumeAttachmentSpec attacher& source& nodeName&
 storage.VolumeAttachmentStatus attached& attachError* detachError*
+storage.VolumeAttributesClass metadata& driverName&
 storage.VolumeError time& errorCode*
 storage.VolumeNodeResources count*
 `

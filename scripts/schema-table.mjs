@@ -20,7 +20,7 @@ const target = `${root}/src/apiserver/generated`
 /** The groups of the table, and the kinds (and other types) that are listed explicitly; the rest is what they refer to. */
 const groups = {
   meta: "APIGroup APIGroupList APIResource APIResourceList APIVersions Condition DeleteOptions LabelSelector ListMeta ManagedFieldsEntry ObjectMeta OwnerReference Preconditions Status WatchEvent",
-  core: "Binding ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume PersistentVolumeClaim Pod PodTemplate ReplicationController ResourceQuota Secret Service ServiceAccount",
+  core: "Binding ComponentStatus ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume PersistentVolumeClaim Pod PodTemplate ReplicationController ResourceQuota Secret Service ServiceAccount",
   apps: "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
   batch: "CronJob Job",
   discovery: "EndpointSlice",
@@ -31,12 +31,16 @@ const groups = {
   autoscaling2: "HorizontalPodAutoscaler",
   rbac: "ClusterRole ClusterRoleBinding Role RoleBinding",
   admissionregistration:
-    "MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration",
+    "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration",
   scheduling: "PriorityClass",
   storage: "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass",
   authentication: "SelfSubjectReview TokenRequest TokenReview",
   authorization: "LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview",
-  networking: "Ingress IngressClass NetworkPolicy"
+  networking: "IPAddress Ingress IngressClass NetworkPolicy ServiceCIDR",
+  certificates: "CertificateSigningRequest",
+  node: "RuntimeClass",
+  flowcontrol: "FlowSchema PriorityLevelConfiguration",
+  resource: "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice"
 }
 
 /** Types that several groups refer to, with their own group. */
@@ -157,7 +161,7 @@ const markOf = (name, field, fact) => {
 }
 
 const written = (type, group, fact) => {
-  if (type.list !== undefined) return `${fact?.list ?? "[]"}${written(type.list, group)}`
+  if (type.list !== undefined) return `${fact?.list ?? "[]"}${written(type.list, group, { quantity: fact?.quantity })}`
   if (type.map !== undefined) return `{}${written(type.map, group, { quantity: fact?.quantity })}`
   if (type.ref !== undefined) {
     const home = homes.get(type.ref)

@@ -1,11 +1,11 @@
 /**
  * The public surface of a package, as its users get it: the declarations that `tsc` emits for the types of its `exports`, read with TypeScript's own API. A
- * page is a source module with public symbols. It has the module's first comment, the ways to import it, and its public symbols in the order of the
+ * page is a source module with public symbols; a folder beside a module of its name is part of that module. It has the module's first comment, the ways to import it, and its public symbols in the order of the
  * source, each with its doc comment, its declarations and its fields.
  */
 import { spawnSync } from "node:child_process"
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
-import { basename, join, relative } from "node:path"
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { basename, dirname, join, relative } from "node:path"
 import process from "node:process"
 import { API, SymbolFlags } from "typescript/unstable/sync"
 import { namedShapes, openingOf, symbolOf } from "./declarations.mjs"
@@ -88,7 +88,10 @@ const makeReader = ({ checker, program }, path, root) => {
   const target = (symbol) => (isAlias(symbol) ? checker.getAliasedSymbol(symbol) : symbol)
   const nodesOf = (symbol) => symbol.declarations.map((handle) => handle.resolve()).filter((node) => node !== undefined)
 
-  const page = (file) => {
+  const page = (declared) => {
+    const whole = `${dirname(declared)}.d.ts`
+    // The entries are directly in dist, and have no pages.
+    const file = dirname(whole) !== join(path, "dist") && existsSync(whole) ? whole : declared
     const source = relative(join(path, "dist"), file).replace(/\.d\.ts$/, ".ts")
     const known = pages.get(source)
     if (known !== undefined) return known

@@ -1,9 +1,11 @@
 /**
- * A project that uses the Node entry: the embedded cluster over HTTPS, reached through the kubeconfig that it writes. scripts/consumers.mjs compiles and
- * runs it with the packed package.
+ * A project that uses the Node entries: the embedded cluster over HTTPS, reached through the kubeconfig that it writes, and the real API server of tests,
+ * where there is one. scripts/consumers.mjs compiles and runs it with the packed package.
  */
 import { Endpoint, KubeClient, Namespace } from "effect-controller-manager"
 import { EmbeddedCluster, HttpTransport, KubeConfig, run } from "effect-controller-manager/node"
+import { TestCluster } from "effect-controller-manager/testing"
+import { Envtest } from "effect-controller-manager/testing/envtest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -24,3 +26,11 @@ const names = Effect.gen(function* () {
 const found = await Effect.runPromise(Effect.provide(names, EmbeddedCluster.layer()))
 if (!found.includes("kube-system")) throw new Error(`expected the standard namespaces, found ${found.join(", ")}`)
 if (typeof run !== "function") throw new Error("the program is not there")
+
+const real = Effect.gen(function* () {
+  const names = (yield* (yield* TestCluster).snapshot(Namespace)).map(({ metadata }) => metadata.name)
+  return names.includes("kube-system") && (yield* Envtest).version.major === 1
+}).pipe(Effect.provide(Envtest.layer()))
+
+if (!Envtest.available()) console.log(Envtest.missing())
+else if (!(await Effect.runPromise(real))) throw new Error("expected the standard namespaces on a real API server")

@@ -50,13 +50,38 @@ const copy = (base, name, tarball) => {
   return path
 }
 
-/** The program of the tarball writes it; npx has installed only that program. */
+/** The program of the tarball writes it; npx has installed only that program, once for all commands, because that takes it seconds. */
 const create = (base, tarball) => {
-  const program = ["exec", "--yes", `--package=file:${tarball}`, "--", library]
-  const what = ["create", "blog-operator", "--group", "apps.example.org", "--kind", "BlogPost"]
-  run("npm", [...program, ...what, "--library", `file:${tarball}`], { cwd: base })
+  const project = `blog-operator --group apps.example.org --kind BlogPost --library "file:${tarball}"`
+  const [first, ...others] = [project, ...additions].map((line) => `${library} create ${line}`)
+  const commands = [first, "cd blog-operator", ...others].join(" && ")
+  run("npm", ["exec", "--yes", `--package=file:${tarball}`, "--call", commands], { cwd: base })
   return join(base, "blog-operator")
 }
+
+/** Everything that `create` adds to a project, in two groups. */
+const additions = [
+  "api --group shop.example.org --kind Order --version v1",
+  "api --group shop.example.org --kind Region --cluster-scoped --no-controller",
+  "version --kind BlogPost --version v1 --storage",
+  "version --kind BlogPost --version v2",
+  "webhook --kind BlogPost --validating --defaulting",
+  "webhook --kind Region --validating",
+  "controller --name pod-janitor --for Pod"
+]
+
+/** What its program prints of them. */
+const printed = [
+  "name: blogposts.apps.example.org",
+  "name: orders.shop.example.org",
+  "name: regions.shop.example.org",
+  "name: v1alpha1",
+  "name: v2",
+  "name: validate.blogposts.apps.example.org",
+  "name: default.blogposts.apps.example.org",
+  "name: validate.regions.shop.example.org",
+  "strategy: Webhook"
+]
 
 const tsc = (path, config) => run(join(path, "../node_modules/.bin/tsc"), ["-p", config], { cwd: path })
 
@@ -82,6 +107,10 @@ const start = (path, { name, version }) => {
   if (answer !== version) throw new Error(`${name} says it is ${answer}, not ${version}`)
   const manifests = ask("manifests")
   if (!manifests.includes(`name: ${name}\n`)) throw new Error(`${name} prints manifests that do not name it`)
+  if (name !== "blog-operator") return
+  const whole = ask("manifests", "--skip-webhook-config=false", "--webhook-self-signed")
+  const missing = printed.filter((line) => !whole.includes(line))
+  if (missing.length > 0) throw new Error(`${name} prints manifests without ${missing.join(", ")}`)
 }
 
 /** Manifests beside the sources must equal what the program prints now. */
