@@ -9,7 +9,6 @@ import * as Layer from "effect/Layer"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { writeFile } from "node:fs/promises"
-import { createServer } from "node:net"
 import { join } from "node:path"
 import { parseAllDocuments, stringify } from "yaml"
 import { EmbeddedCluster } from "../../src/apiserver/server/EmbeddedCluster.ts"
@@ -62,18 +61,10 @@ interface Target {
   readonly lastError: string
 }
 
-const freePort = Effect.promise(async () => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  await once(server.close(), "close")
-  return typeof address === "object" && address !== null ? address.port : 0
-})
-
 /** Runs until the scope closes; returns the state of its targets once it has scraped each of them. */
 const prometheus = Effect.fnUntraced(function* (config: string) {
   const folder = yield* Process.folder
-  const port = yield* freePort
+  const port = yield* Process.freePort
   yield* Effect.promise(() => writeFile(join(folder, "prometheus.yml"), config))
   yield* Effect.acquireRelease(
     Effect.sync(() =>

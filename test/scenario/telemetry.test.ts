@@ -1,7 +1,6 @@
 /** Traces, logs and metrics of the program as a process, at a collector of the test; and that a missing collector does no harm. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { createServer, type AddressInfo } from "node:net"
 import * as Collector from "../support/collector.ts"
 import * as Process from "../support/process.ts"
 import * as Promtool from "../support/promtool.ts"
@@ -55,15 +54,7 @@ describe.concurrent("telemetry of the program", () => {
     }).pipe(Effect.scoped)
   )
 
-  const closed = Effect.promise(
-    () =>
-      new Promise<string>((resolve) => {
-        const server = createServer().listen(0, "127.0.0.1", () => {
-          const { port } = server.address() as AddressInfo
-          server.close(() => resolve(`http://127.0.0.1:${port}`))
-        })
-      })
-  )
+  const closed = Effect.map(Process.freePort, (port) => `http://127.0.0.1:${port}`)
   for (const [what, endpoint, why] of [
     ["is not there", closed, "ECONNREFUSED"],
     [

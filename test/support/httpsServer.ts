@@ -7,7 +7,8 @@ import type * as Scope from "effect/Scope"
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { createServer as createTlsServer, type ServerOptions } from "node:https"
-import type { AddressInfo, Socket } from "node:net"
+import type { Socket } from "node:net"
+import { freePorts } from "../../src/testing/envtest/ports.ts"
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
@@ -63,8 +64,8 @@ export const start = (handler: Handler, tls?: ServerOptions): Effect.Effect<Test
         server.listen(port, "127.0.0.1")
         await once(server, "listening")
       }
-      await listen(0)
-      const { port } = server.address() as AddressInfo
+      const [port = 0] = await freePorts(1)
+      await listen(port)
       const url = `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`
       let closed: Promise<unknown> = Promise.resolve()
       const stopListening = () => {

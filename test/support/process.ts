@@ -5,13 +5,12 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { mkdtemp, rm, mkdir } from "node:fs/promises"
-import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject } from "vitest"
+import { freePorts } from "../../src/testing/envtest/ports.ts"
 
 export interface Exited {
   /** The name of the signal that killed the process. */
@@ -137,14 +136,11 @@ const launch = (
 export const run = (args: ReadonlyArray<string>, env?: Readonly<Record<string, string>>) =>
   Effect.flatMap(start(args, env), ({ exit, temporary }) => Effect.map(exit, (exited) => ({ ...exited, temporary })))
 
-/** A port of this machine that was free a moment ago. */
-export const freePort = Effect.promise(async () => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), "close")
-  return port
-})
+/** A port of 127.0.0.1 on which nothing listens, for a program that cannot choose one itself and say which. */
+export const freePort = Effect.map(
+  Effect.promise(() => freePorts(1)),
+  ([port = 0]) => port
+)
 
 /** Whether a command is installed. */
 export const has = (command: string): boolean =>

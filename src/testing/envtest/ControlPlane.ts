@@ -11,17 +11,16 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import { generateKeyPairSync, randomUUID } from "node:crypto"
-import { once } from "node:events"
 import { accessSync, constants } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { request } from "node:https"
-import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { Endpoint } from "../../layers/Endpoint.ts"
 import { certificates } from "../../platform/listener/certificates.ts"
 import * as Etcd from "./etcd.ts"
+import { freePorts } from "./ports.ts"
 import * as Processes from "./processes.ts"
 
 /** There is no API server: the variable is missing, a program cannot be started, or it did not become ready. The message has the end of its log. */
@@ -276,12 +275,3 @@ const read = ({ ca, port, token }: Ask, path: string): Promise<{ readonly status
     call.on("error", reject)
     call.end()
   })
-
-/** Ports of this machine that are free now: neither program can choose one itself and say which. */
-const freePorts = async (count: number): Promise<ReadonlyArray<number>> => {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"))
-  await Promise.all(servers.map((server) => once(server, "listening")))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => once(server.close(), "close")))
-  return ports
-}

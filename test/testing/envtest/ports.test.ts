@@ -1,0 +1,32 @@
+/** The ports of programs that cannot choose one themselves: no other program may get them before the program listens. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { once } from "node:events"
+import { existsSync, readFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { freePorts } from "../../../src/testing/envtest/ports.ts"
+
+describe("free ports", () => {
+  it.live("are different, and pass over one that a server listens on", () =>
+    Effect.promise(async () => {
+      const first = await freePorts(64)
+      assert.strictEqual(new Set(first).size, 64)
+      const server = createServer().listen(first[0], "127.0.0.1")
+      await once(server, "listening")
+      try {
+        const again = await freePorts(63)
+        assert.sameMembers([...again], first.slice(1))
+      } finally {
+        await once(server.close(), "close")
+      }
+    })
+  )
+
+  const file = "/proc/sys/net/ipv4/ip_local_port_range"
+  it.live.runIf(existsSync(file))("are none that the system gives to outgoing connections", () =>
+    Effect.promise(async () => {
+      const [from = 0, to = 0] = readFileSync(file, "utf8").trim().split(/\s+/).map(Number)
+      for (const port of await freePorts(3)) assert.isFalse(port >= from && port <= to, `${port} of ${from} to ${to}`)
+    })
+  )
+})
