@@ -17,8 +17,8 @@ const long = { testTimeout: 180_000, hookTimeout: 180_000 }
 /** Bounds of latency, memory or CPU, and files that change the process they run in. */
 const bounded = [
   "test/scenario/{leadership,shards}/**/*.test.ts",
-  "test/scenario/{badInput,election,endpoints,hostileReconcile,longRun,stopAnywhere,stopUnderLoad}.test.ts",
-  "test/scenario/{sustainedLoad,telemetry}.test.ts",
+  "test/scenario/{badInput,election,endpoints,hostileReconcile,inPlace,leaderFaults,longRun,rollout}.test.ts",
+  "test/scenario/{serverFaults,stopAnywhere,stopUnderLoad,sustainedLoad,telemetry}.test.ts",
   "test/platform/{HttpTransport,silence}.test.ts",
   // A module mock, and flags of V8.
   "test/controllers/metrics.test.ts",
@@ -36,6 +36,7 @@ const processes = [
   "test/{scenario,clients}/**/*.test.ts",
   "test/conformance/{https,real}.test.ts",
   "test/**/realServer.test.ts",
+  "test/testing/envtest/*.test.ts",
   "test/manager/console/page/{accessibility,browser}.test.ts",
   "test/apiserver/{defaults,validation}.test.ts",
   "test/apiserver/**/kubectl.test.ts"
