@@ -11,6 +11,7 @@ import { rolesOf } from "../manager/manifests/roles.ts"
 import * as Permissions from "../manager/permissions.ts"
 import { Program } from "../manager/Program.ts"
 import * as Registry from "../manager/registry.ts"
+import * as Division from "../manager/shards/division.ts"
 import * as CacheSettings from "../manager/settings/cache.ts"
 import { isConsoleReviewed } from "../manager/settings/servers.ts"
 import { accountOf } from "./identities.ts"
@@ -60,6 +61,21 @@ const installed = Effect.fnUntraced(function* (resolved: Resolved, selection: Se
   } satisfies Clusters.Account
 })
 
+/** The chosen controllers and the webhooks that are served. */
+export const readersOf = (
+  values: Resolved["values"],
+  { chosen }: Selection,
+  kinds: Parameters<typeof served>[1]
+): ReadonlyArray<Permissions.Holder & Division.Reader> => [
+  ...chosen.map((entry) => ({
+    who: entry.controller.name,
+    access: entry.controller.access,
+    staysInNamespace: entry.controller.staysInNamespace,
+    account: accountOf(values, entry)
+  })),
+  ...Permissions.holders(served(values, [...chosen, ...kinds]))
+]
+
 /** What the chosen controllers and the program need on a cluster: what `check` reviews, and what the embedded cluster grants. */
 export const wanted = Effect.fnUntraced(function* (resolved: Resolved, cluster: Leases.Place, selection: Selection) {
   const { values } = resolved
@@ -67,17 +83,12 @@ export const wanted = Effect.fnUntraced(function* (resolved: Resolved, cluster: 
   const { core, own } = Leases.leasesOf(values, cluster)
   const contended = (lease: Leases.Lease, group: Registry.Entry["group"]) =>
     lease.isElected && ledBy(selection, group).some((controller) => isLed(controller, values.sharding)) ? [lease] : []
+  const readers = readersOf(values, selection, kinds)
   return {
-    controllers: [
-      ...selection.chosen.map((entry) => ({
-        who: entry.controller.name,
-        access: entry.controller.access,
-        account: accountOf(values, entry)
-      })),
-      ...Permissions.holders(served(values, [...selection.chosen, ...kinds]))
-    ],
+    controllers: readers,
     leases: [...contended(core, "core"), ...contended(own, undefined)],
     shards: Shards.placeOf(values, cluster),
+    isCacheDivided: Division.of(values, readers).shards !== undefined,
     namespaces: CacheSettings.options(values).namespaces,
     // Reading metrics, or a console that others can reach, requires reviews by the API server.
     secureMetrics: (values.metricsSecure && values.metricsAddress !== undefined) || isConsoleReviewed(values),

@@ -12,12 +12,13 @@ import * as Manager from "../manager/Manager.ts"
 import { Program } from "../manager/Program.ts"
 import { orderly } from "../manager/process/orderlyStop.ts"
 import * as Cloud from "../manager/runnables/cloud.ts"
+import * as Division from "../manager/shards/division.ts"
 import type * as Settings from "../manager/settings.ts"
 import { restriction } from "../manager/settings/cache.ts"
 import { loops } from "../manager/settings/controllers.ts"
 import { identities } from "./identities.ts"
 import * as Leases from "./leases.ts"
-import { connect } from "./connect.ts"
+import { connect, readersOf } from "./connect.ts"
 import * as Console from "./console.ts"
 import { ledBy, type Resolved, type Selection, sentence, tableOf } from "./selection.ts"
 import { servers } from "./servers.ts"
@@ -75,8 +76,9 @@ const lead = (host: Host, resolved: Resolved, notes: ReadonlyArray<string>, { cl
     if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
     yield* Effect.forEach(notes, (note) => Effect.logWarning(note), { discard: true })
     yield* Effect.forEach(selection.disabled, disabled(selection), { discard: true })
-    const left = sentence(table, restriction(resolved))
-    if (left !== undefined) yield* Effect.logInfo(left)
+    const division = Division.of(settings, readersOf(settings, selection, program.kinds))
+    for (const line of [sentence(table, restriction(resolved)), division.sentence])
+      if (line !== undefined) yield* Effect.logInfo(line)
     yield* servers(host, resolved, cluster, selection)
     const identify = yield* identities(settings, cluster, selection)
     return yield* Effect.flatMap(Leases.leadership(settings, cluster), ({ core, own }) =>
@@ -106,7 +108,7 @@ const lead = (host: Host, resolved: Resolved, notes: ReadonlyArray<string>, { cl
       Effect.provide(
         Layer.provideMerge(
           program.services(resolved),
-          Layer.mergeAll(Cloud.layerOf(settings), cluster.authority, services(settings, cluster))
+          Layer.mergeAll(Cloud.layerOf(settings), cluster.authority, services(settings, cluster, division))
         )
       )
     )

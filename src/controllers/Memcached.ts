@@ -48,6 +48,7 @@ export const make = (options: Options = {}) =>
     for: Memcached,
     owns: [Deployment],
     shardBy: "namespace",
+    staysInNamespace: true,
     watches: [Controller.watch(Pods, Trigger.map(keysOf), { indexes: [{ name: "memcached", of: keysOf }] })],
     // During a rollout the Deployment and its pods change often; their changes within this time cause one reconcile.
     minInterval: "100 millis",

@@ -137,6 +137,13 @@ export class Cache extends Context.Service<
       limit: Duration.Input,
       written?: KubeObject
     ) => Read<void>
+    /**
+     * Where only the namespaces of held shards are cached (`shards` in the settings): caches those of this shard until the scope closes. It does not wait:
+     * a namespace becomes visible in all kinds at once, when they have read it.
+     */
+    readonly holdShard: (shard: number) => Effect.Effect<void, never, Scope.Scope>
+    /** Whether the namespace will be cached, and its objects are being read. */
+    readonly isPendingUnsafe: (namespace: string) => boolean
     /** One entry for each watch of each running informer, including those without subscribers. */
     readonly status: Effect.Effect<ReadonlyArray<InformerStatus>>
     /** The running informers, with their stores, for those who look at the program; a read of a store is not awaited. */
@@ -163,7 +170,7 @@ export class Cache extends Context.Service<
 const make = Effect.fnUntraced(function* (options: Options) {
   const outstanding = Outstanding.makeOutstanding()
   const waits = yield* VersionWaits.make
-  const { informers, metrics, shared } = yield* Registry.make(options, outstanding, yield* Cache.Frozen)
+  const { informers, metrics, selected, shared } = yield* Registry.make(options, outstanding, yield* Cache.Frozen)
 
   const subscribe = <A extends KubeObject>(resource: Resource.Resource<A>, given: SubscribeOptions<A> = {}) =>
     Effect.gen(function* () {
@@ -223,6 +230,15 @@ const make = Effect.fnUntraced(function* (options: Options) {
         const gates = ofKind.filter((informer) => mayReceive(informer, key, written)).map((informer) => informer.gate)
         return waits.add(gates, key, version, Duration.toMillis(limit), metrics.waiting(done))
       }),
+    holdShard: (shard) => {
+      const hold = selected?.hold
+      if (hold === undefined) return Effect.void
+      return Effect.acquireRelease(
+        Effect.sync(() => hold(shard)),
+        (release) => Effect.sync(release)
+      )
+    },
+    isPendingUnsafe: (namespace) => selected?.namespaces.isPending(namespace) === true,
     status: Effect.sync(() => Array.from(informers.values()).flatMap((informer) => informer.statusUnsafe())),
     informers: Effect.sync(() => Array.from(informers.values())),
     outstanding: Effect.sync(outstanding.count),

@@ -64,6 +64,8 @@ export interface Descriptor<out R = never> {
   readonly needsLeader: boolean
   /** True: where work is divided into shards, it runs on every replica, and each reconciles the keys of its shards. */
   readonly sharded?: boolean | undefined
+  /** True: what it reads from the cache is in the namespace of its key, or cluster-scoped. */
+  readonly staysInNamespace?: boolean | undefined
   /** Further kinds that the server must serve; without one of them it does not run. */
   readonly requires?: ReadonlyArray<Resource.Any> | undefined
   /**
@@ -141,6 +143,11 @@ export interface Declared<
    * object exists. Default: the leader reconciles all objects. Without `--sharding` it has no effect.
    */
   readonly shardBy?: ShardBy<Resource.Object<R>> | undefined
+  /**
+   * True: a reconcile reads no objects of other namespaces than that of its key; cluster-scoped kinds do not matter. With `shardBy: "namespace"` on all
+   * controllers of a program, each replica then lists, watches and stores only the namespaces of its shards. Default false: it has all namespaces.
+   */
+  readonly staysInNamespace?: boolean | undefined
 }
 
 /** A controller that reconciles keys. */
@@ -259,6 +266,7 @@ export const make = <
     ...placed(options),
     ...counted(options),
     ...(options.shardBy === undefined ? {} : { sharded: true }),
+    ...(options.staysInNamespace === true ? { staysInNamespace: true } : {}),
     layer: Loop.layer({
       ...options,
       // Its objects are those of the `for` kind.

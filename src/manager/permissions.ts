@@ -44,6 +44,8 @@ export interface Wanted {
   readonly shards?: LeaseName | undefined
   /** The namespaces of namespaced kinds: those listed; all of them if undefined or empty; any of them if selected by labels. */
   readonly namespaces?: ReadonlyArray<string> | { readonly labels: unknown } | undefined
+  /** Each replica caches the namespaces of its shards alone, so it watches Namespaces to know them. */
+  readonly isCacheDivided?: boolean | undefined
   /** Metrics need authorization: the API server reviews tokens and permissions. */
   readonly secureMetrics?: boolean | undefined
   /** The program creates the webhooks' certificates itself. */
@@ -121,13 +123,15 @@ const ofCertificates = ({
 export const needed = ({
   certificates,
   controllers,
+  isCacheDivided = false,
   leases,
   namespaces = [],
   secureMetrics = false,
   shards
 }: Wanted): ReadonlyArray<Permission> =>
   merged([
-    ...("labels" in namespaces ? of(follower, []) : []),
+    ...("labels" in namespaces ? of(follower("namespace selector"), []) : []),
+    ...(isCacheDivided && "length" in namespaces && namespaces.length === 0 ? of(follower("sharding"), []) : []),
     ...controllers.flatMap((one) => of(ownOf(one), "labels" in namespaces ? [] : namespaces)),
     ...controllers.flatMap(ofAccount),
     ...leases.flatMap(ofLease),
@@ -173,8 +177,8 @@ const ofAccount = ({ account, who }: Holder): ReadonlyArray<Permission> => {
   ]
 }
 
-/** Namespaces are watched to find those with the labels. */
-const follower: Holder = { who: "namespace selector", access: [Access.read(Namespace)] }
+/** Namespaces are watched to find those with the labels, or those of the shards. */
+const follower = (who: string): Holder => ({ who, access: [Access.read(Namespace)] })
 
 const reviews = [
   { group: "authentication.k8s.io", resource: "tokenreviews", subresource: "" },

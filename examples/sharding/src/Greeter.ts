@@ -9,6 +9,7 @@ export const Greeter = (replica: string) =>
     for: ConfigMap,
     predicate: Predicate.labelSelector([{ key: "greet", operator: "Exists", values: [] }]),
     shardBy: "namespace",
+    staysInNamespace: true,
     access: [Access.patch(ConfigMap)],
     reconcileObject: ({ data, metadata: { name, namespace } }, { client }) =>
       data?.["greeting"] === undefined

@@ -22,6 +22,7 @@ import * as Watch from "../../streams/watch/watch.ts"
 import { KubeClient } from "../KubeClient.ts"
 import * as Buffer from "./Buffer.ts"
 import * as Informer from "./Informer.ts"
+import * as HeldNamespaces from "./informer/HeldNamespaces.ts"
 import * as Namespaces from "./informer/Namespaces.ts"
 import { perNamespaceWatch } from "./informer/PerNamespaceWatch.ts"
 import * as Resync from "./informer/resync.ts"
@@ -42,6 +43,11 @@ export interface Options extends Kinds.Kinds {
    * case. With labels: the namespaces that have the labels at that moment, which the cache then watches. Default: all namespaces.
    */
   readonly namespaces?: ReadonlyArray<string> | { readonly labels: Selector.LabelSelector } | undefined
+  /**
+   * The number of shards, where namespaces are divided into shards: of the namespaces above only those of held shards are cached, see `Cache.holdShard`.
+   * Default: namespaces are cached whatever their shard.
+   */
+  readonly shards?: number | undefined
   /** False: a key may be reconciled again before the cache contains what its last run wrote. Default true. */
   readonly readYourWrites?: boolean | undefined
 }
@@ -82,7 +88,8 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
   const metrics = yield* CacheMetrics.make(() =>
     Array.from(informers.values()).flatMap((informer) => informer.statusUnsafe())
   )
-  const namespaces = namespacesOf(options.namespaces)
+  const selected = selectedOf(options)
+  const namespaces = selected?.namespaces
   const streamingSupport = Watch.streamingSupport(
     Effect.logInfo(
       "The API server cannot stream lists, because its etcd does not report progress: kinds are listed instead, and it is asked again after an hour"
@@ -128,19 +135,35 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
       RcMap.get(references, new InformerKey(resource, selection)) as Effect.Effect<SharedInformer<A>>,
       (caller: Context.Context<Scope.Scope>) => Context.add(context, Scope.Scope, Context.get(caller, Scope.Scope))
     )
-  if (namespaces !== undefined && options.namespaces !== undefined && "labels" in options.namespaces) {
-    const labelSelector = Selector.formatLabels(options.namespaces.labels)
-    const informer = yield* shared(Resource.metadataOnly(Namespace), { labelSelector })
+  if (selected?.follows !== undefined) {
+    const informer = yield* shared(Resource.metadataOnly(Namespace), selected.follows)
     informer.subscribers++
-    yield* informer.onDeltas((deltas) => namespaces.change(deltas.flatMap(namespaceChange)))
-    yield* Effect.forkScoped(Effect.andThen(Effect.ignore(informer.ready), Effect.sync(namespaces.setKnown)))
+    yield* informer.onDeltas((deltas) => selected.change(deltas.flatMap(namespaceChange)))
+    yield* Effect.forkScoped(Effect.andThen(Effect.ignore(informer.ready), Effect.sync(selected.namespaces.setKnown)))
   }
-  return { informers, shared, metrics }
+  return { informers, shared, metrics, selected }
 })
 
-const namespacesOf = (given: Options["namespaces"]): Namespaces.Namespaces | undefined => {
-  if (given === undefined || ("length" in given && given.length === 0)) return undefined
-  return "labels" in given ? Namespaces.make() : Namespaces.fixed(given)
+/** The namespaces of a cache that does not have all of them. */
+interface Selected {
+  readonly namespaces: Namespaces.Namespaces
+  readonly change: Namespaces.Namespaces["change"]
+  /** The selection of the Namespaces that determine them; absent if they are a list. */
+  readonly follows: Informer.Selection | undefined
+  readonly hold: HeldNamespaces.HeldNamespaces["hold"] | undefined
+}
+
+const selectedOf = ({ namespaces: given = [], shards }: Options): Selected | undefined => {
+  const isAll = "length" in given && given.length === 0
+  if (isAll && shards === undefined) return undefined
+  const namespaces = Namespaces.make()
+  const { change = namespaces.change, hold } = shards === undefined ? {} : HeldNamespaces.make(namespaces, shards)
+  if ("labels" in given)
+    return { namespaces, change, hold, follows: { labelSelector: Selector.formatLabels(given.labels) } }
+  if (isAll) return { namespaces, change, hold, follows: {} }
+  change(given.map((namespace) => ({ namespace, isSelected: true })))
+  namespaces.setKnown()
+  return { namespaces, change, hold, follows: undefined }
 }
 
 /** A namespace that no longer matches the labels arrives as a deletion. */

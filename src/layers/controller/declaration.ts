@@ -44,6 +44,7 @@ export interface Declaration {
   readonly reads: ReadonlyArray<Resource.Any>
   readonly concurrency?: number | undefined
   readonly shardBy?: unknown
+  readonly staysInNamespace?: boolean | undefined
   readonly needsLeader?: boolean | undefined
   readonly startFirst?: boolean | undefined
 }
@@ -125,7 +126,10 @@ const problemOfSources = (declaration: Declaration): string | undefined => {
     : undefined
 }
 
-const problemOfShards = ({ for: kind, needsLeader, shardBy, startFirst }: Declaration): string | undefined => {
+const problemOfShards = (declaration: Declaration): string | undefined => {
+  const { for: kind, needsLeader, shardBy, startFirst, staysInNamespace } = declaration
+  if (staysInNamespace === true && shardBy !== "namespace")
+    return '`staysInNamespace` is for controllers whose objects are divided by namespace: declare `shardBy: "namespace"`'
   if (shardBy === undefined) return undefined
   if (kind === undefined) return "`shardBy` divides the objects of the `for` kind: declare `for`"
   if (shardBy === "namespace" && kind.scope === "Cluster")

@@ -156,8 +156,10 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics: counted, prioritizes, aging })
       const timeline = yield* Timeline
       const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
-      const shares = sharesOf(options, informers, yield* Shards)
-      const caused = CausedQueue.make(shares?.restrict(queue) ?? queue, trace, timeline)
+      const shares = sharesOf(options, cache, informers, yield* Shards)
+      const caused = CausedQueue.make(queue, trace, timeline)
+      // A change of another process's objects is dropped before its cause is recorded.
+      const own = shares?.restrict(caused.queue) ?? caused.queue
       yield* registerStallCheck(name, metrics, timeout)
       let onHeld: Body<A, E, R>["onHeld"]
       const writes = ReadYourWrites.make({
@@ -173,14 +175,14 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const body = yield* options.body({
         ...context,
         store: ReconcileContext.stores<A>(informers),
-        queue: caused.queue,
+        queue: own,
         causes: caused
       })
       const { watchSources, reconcile, sources } = body
       onHeld = body.onHeld
       const monotonic = Monotonic.millis(yield* Clock.Clock)
       const interval = Duration.toMillis(options.minInterval ?? 0)
-      const { began, sourceQueue } = minInterval(caused.queue, interval, monotonic)
+      const { began, sourceQueue } = minInterval(own, interval, monotonic)
       const begin: Sink["begin"] =
         shares === undefined
           ? caused.begin
@@ -193,14 +195,14 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       if (shares !== undefined) {
         yield* shares.follow((isNew) => {
           const addAllUnsafe: SourceQueue["addAllUnsafe"] = (keys, priority) =>
-            caused.queue.addAllUnsafe([...keys].filter(isNew), priority)
+            own.addAllUnsafe([...keys].filter(isNew), priority)
           const attached = Effect.forEach(watchSources, (source) =>
             source.attach(cache, { ...caused, queue: { addAllUnsafe } })
           )
           return Effect.scoped(Effect.asVoid(attached))
         })
       }
-      for (const source of sources ?? []) yield* supervisor.fork(options.name, pour(source, caused.queue))
+      for (const source of sources ?? []) yield* supervisor.fork(options.name, pour(source, own))
       const log = yield* Log.make(options.for, timeline, options.name)
       const concurrency = Defaults.concurrency(defaults, options.concurrency, options.for)
       const drain = yield* Shutdown.enlist({ name, metrics, stop: queue.shutdown, idle: queue.idle })
@@ -235,12 +237,13 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
 /** Undefined: the controller reconciles all keys. */
 const sharesOf = <A, E, R, R2>(
   { for: kind, shardBy }: Options<A, E, R, R2>,
+  cache: Cache["Service"],
   informers: ReadonlyArray<Informer<KubeObject>>,
   shards: Shards | undefined
 ): Shares.Shares | undefined => {
   if (shardBy === undefined || shards === undefined) return undefined
   const store = informers.find(({ resource }) => resource.id === kind?.id)?.store
-  return Shares.make({ shards, shardBy, get: (key) => store?.get(key) })
+  return Shares.make({ shards, shardBy, cache, get: (key) => store?.get(key) })
 }
 
 /** The annotations of every line that the controller logs. Source: controller-runtime's LogConstructor. */

@@ -13,6 +13,7 @@ import * as ShardHash from "../../kube/shardHash.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type { Outcome } from "../../streams/reconcile/Reconcile.ts"
 import type { Delta } from "../../streams/store/Store.ts"
+import type { Cache } from "../Cache.ts"
 import { CurrentTerm } from "../Leadership.ts"
 import type { Shard, Shards } from "../Shards.ts"
 import * as Shutdown from "../Shutdown.ts"
@@ -25,6 +26,7 @@ export interface Options {
   readonly shardBy: ShardBy<KubeObject>
   /** The object of a key, as the cache has it. */
   readonly get: (key: Key.Key) => KubeObject | undefined
+  readonly cache: Pick<Cache["Service"], "holdShard" | "isPendingUnsafe">
 }
 
 export interface Shares {
@@ -59,7 +61,7 @@ interface Share {
 /** How long runs in flight may take when their shard moves to another process, in milliseconds. */
 const patience = 10_000
 
-export const make = ({ get, shardBy, shards }: Options): Shares => {
+export const make = ({ cache, get, shardBy, shards }: Options): Shares => {
   const held = new Map<number, Share>()
   /** The shards of objects that are gone and have not been reconciled since. */
   const gone = new Map<Key.Key, number>()
@@ -70,9 +72,11 @@ export const make = ({ get, shardBy, shards }: Options): Shares => {
     const object = get(key)
     return object === undefined ? gone.get(key) : hash(shardBy(object))
   }
+  /** None while the objects of its namespace are being read, as it would seem that there are none. They add their keys when they have been read. */
   const shareOf = (key: Key.Key): Share | undefined => {
     const number = shardOf(key)
-    return number === undefined ? undefined : held.get(number)
+    const share = number === undefined ? undefined : held.get(number)
+    return share === undefined || cache.isPendingUnsafe(Key.parse(key).namespace ?? "") ? undefined : share
   }
   const has = (key: Key.Key): boolean => shareOf(key) !== undefined
 
@@ -130,7 +134,7 @@ export const make = ({ get, shardBy, shards }: Options): Shares => {
     follow: Effect.fnUntraced(function* (replay) {
       let arrived = new Set<Share>()
       const someArrived = Latch.makeUnsafe(false)
-      yield* shards.each((shard) =>
+      const arrive = (shard: Shard) =>
         Effect.acquireRelease(
           Effect.sync(() => {
             const share = { shard, running: 0, idle: Latch.makeUnsafe(true), over: Deferred.makeUnsafe<void>() }
@@ -140,8 +144,9 @@ export const make = ({ get, shardBy, shards }: Options): Shares => {
             return share
           }),
           close
-        ).pipe(Effect.asVoid)
-      )
+        )
+      // Its objects leave the cache after its runs have ended.
+      yield* shards.each((shard) => Effect.asVoid(Effect.andThen(cache.holdShard(shard.number), arrive(shard))))
       const next = Effect.gen(function* () {
         yield* someArrived.await
         someArrived.closeUnsafe()

@@ -8,6 +8,7 @@ import type { Resolved } from "../setting/sources.ts"
 import type * as Webhook from "../../layers/Webhook.ts"
 import * as CacheSettings from "../settings/cache.ts"
 import { isConsoleReviewed } from "../settings/servers.ts"
+import * as Division from "../shards/division.ts"
 import { accounts, holders, needed } from "../permissions.ts"
 import type { Holder, LeaseName } from "../permissions.ts"
 import type * as Installation from "./Installation.ts"
@@ -64,7 +65,9 @@ const product: Workload = { name: "effect-controller-manager", settings }
 
 export const manifests = (
   { effective, values }: Resolved<typeof settings>,
-  controllers: ReadonlyArray<Holder & { readonly isCore: boolean } & Pick<Descriptor, "needsLeader" | "sharded">>,
+  controllers: ReadonlyArray<
+    Holder & { readonly isCore: boolean } & Pick<Descriptor, "needsLeader" | "sharded" | "staysInNamespace">
+  >,
   { name, settings: all, webhooks = [] }: Workload = product
 ): ReadonlyArray<Installation.Manifest> => {
   const namespace = values.installNamespace
@@ -113,6 +116,7 @@ export const manifests = (
       controllers: [...controllers, ...holders(webhooks)],
       leases: isElected ? leases : [],
       shards: values.sharding ? ownLease : undefined,
+      isCacheDivided: Division.of(values, [...controllers, ...holders(webhooks)]).shards !== undefined,
       namespaces: CacheSettings.options(values).namespaces,
       secureMetrics: metrics.isSecure || isReviewed,
       certificates: isKept ? Served.certificatesOf({ name, namespace }, webhooks) : undefined

@@ -11,9 +11,10 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import * as Access from "../../../src/kube/Access.ts"
+import * as Key from "../../../src/kube/Key.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
 import * as ShardHash from "../../../src/kube/shardHash.ts"
-import { ConfigMap, Lease, Namespace } from "../../../src/kube/resources.ts"
+import { ConfigMap, Lease, Namespace, Secret } from "../../../src/kube/resources.ts"
 import { Cache } from "../../../src/layers/Cache.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
@@ -38,6 +39,8 @@ export interface Settings {
   readonly shards: number
   readonly expiration: Duration.Duration
   readonly shardBy?: Controller.ShardBy<ConfigMap>
+  /** Each replica caches only the namespaces of its shards. */
+  readonly isCacheDivided?: boolean
   /** How long a run takes. */
   readonly work?: Duration.Input
   /** Writes cannot be interrupted: as in a process that is stopped, and then sends what it had begun before it does anything else. */
@@ -47,25 +50,29 @@ export interface Settings {
 export interface World {
   readonly settings: Settings
   readonly runs: Array<Run>
+  /** Runs that found their object without the Secret that each namespace has. */
+  readonly incomplete: Array<string>
   /** Writes of the controller by a replica that did not have the lock of the shard when they reached the server. */
   readonly unlocked: Array<string>
 }
 
-export const world = (settings: Settings): World => ({ settings, runs: [], unlocked: [] })
+export const world = (settings: Settings): World => ({ settings, runs: [], incomplete: [], unlocked: [] })
 
 export const now = Effect.map(Clock.currentTimeMillis, Number)
 
-const copier = (replica: string, { runs, settings }: World) =>
+const copier = (replica: string, { incomplete, runs, settings }: World) =>
   Controller.make({
     name: "copier",
     for: ConfigMap,
     shardBy: settings.shardBy ?? "namespace",
     concurrency: 8,
     backoff: { base: "100 millis", max: "5 seconds" },
-    access: [Access.patch(ConfigMap)],
-    reconcile: ({ key }, { cache, client }) =>
+    access: [Access.patch(ConfigMap), Access.read(Secret)],
+    reconcile: ({ key, namespace }, { cache, client }) =>
       Effect.gen(function* () {
         const object = yield* cache.get(ConfigMap, key)
+        const secret = yield* cache.get(Secret, Key.make(namespace, "secret"))
+        if (object !== undefined && secret === undefined) incomplete.push(`${replica} ${key} at ${yield* now}`)
         const run: Run = { replica, key, value: object?.data?.["value"] ?? "", from: yield* now, to: Infinity }
         runs.push(run)
         yield* Effect.ensuring(
@@ -109,7 +116,7 @@ export const start = Effect.fnUntraced(function* (replica: string, all: World) {
   })
   const transport = Fleet.gated(yield* Transport, gate, sent)
   const services = Recorder.layer.pipe(
-    Layer.provideMerge(Cache.layer()),
+    Layer.provideMerge(Cache.layer(all.settings.isCacheDivided === true ? { shards: all.settings.shards } : {})),
     Layer.provideMerge(KubeClient.layer),
     Layer.provideMerge(Layer.succeed(Transport, transport)),
     Layer.provideMerge(Supervisor.layer)
@@ -137,6 +144,10 @@ export const start = Effect.fnUntraced(function* (replica: string, all: World) {
     replica,
     gate,
     held,
+    /** The namespaces of the objects in its cache, each once. */
+    cached: Effect.map(Effect.orDie(Context.get(context, Cache).list(ConfigMap)), (items) =>
+      Array.from(new Set(items.flatMap(({ metadata }) => metadata.namespace ?? []))).toSorted()
+    ),
     /** An orderly end. */
     stop: Scope.close(scope, Exit.void)
   }
@@ -151,15 +162,16 @@ export const advance = (seconds: number) =>
 
 export const namespaces = Array.from({ length: 12 }, (_, index) => `shop-${index}`)
 
-/** Two objects in each namespace. */
-export const populate = Effect.gen(function* () {
+/** A namespace with two objects and a Secret. */
+export const add = Effect.fnUntraced(function* (namespace: string) {
   const client = yield* KubeClient
-  for (const namespace of namespaces) {
-    yield* client.create(Namespace, { metadata: { name: namespace } })
-    for (const name of ["a", "b"])
-      yield* client.create(ConfigMap, { metadata: { namespace, name }, data: { value: "1" } })
-  }
+  yield* client.create(Namespace, { metadata: { name: namespace } })
+  yield* client.create(Secret, { metadata: { namespace, name: "secret" } })
+  for (const name of ["a", "b"])
+    yield* client.create(ConfigMap, { metadata: { namespace, name }, data: { value: "1" } })
 })
+
+export const populate = Effect.forEach(namespaces, add, { discard: true })
 
 export const change = (namespace: string, name: string, value: string) =>
   Effect.flatMap(KubeClient, (client) => client.patch(ConfigMap, { namespace, name }, Patch.merge({ data: { value } })))

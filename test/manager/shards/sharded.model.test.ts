@@ -1,12 +1,15 @@
 /**
  * Sharded controllers under random operations in virtual time: replicas start, stop, die and are stopped for a while, connections are cut, responses are lost,
- * and objects change all the time. No write reaches the server from a replica that does not have the lock of its shard, no key runs on two replicas at once,
- * and when all is well again each change is reconciled within a bound.
+ * namespaces are added, and objects change all the time. Each replica caches either all namespaces or those of its shards. No write reaches the server from a
+ * replica that does not have the lock of its shard, no key runs on two replicas at once or finds only a part of its namespace, and when all is well again each
+ * change is reconciled within a bound, and a divided cache has exactly the namespaces of the shards.
  */
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as ShardHash from "../../../src/kube/shardHash.ts"
 import { checkSequences, int, oneOf } from "../../support/property.ts"
 import { full, runs, seed } from "../../support/runs.ts"
 import * as Fleet from "./fleet.ts"
@@ -19,19 +22,22 @@ const settings = { shards: 4, expiration, work: "700 millis" } as const
 const bound = 60
 
 const operation = Arbitrary.all({
-  act: oneOf("change", "change", "change", "start", "stop", "kill", "nap", "outage", "lose", "wait"),
+  act: oneOf("change", "change", "change", "start", "stop", "kill", "nap", "outage", "lose", "wait", "add"),
   who: int(0, 2),
   namespace: int(0, Replicas.namespaces.length - 1),
   seconds: int(1, 25)
 })
 
-const sequences = Arbitrary.array(operation, { minLength: 2, maxLength: 10 })
+const sequences = Arbitrary.all({
+  isCacheDivided: Arbitrary.schema(Schema.Boolean),
+  operations: Arbitrary.array(operation, { minLength: 2, maxLength: 10 })
+})
 
 type Sequence = typeof sequences extends Arbitrary.Arbitrary<infer A> ? A : never
 
-const run = Effect.fnUntraced(function* (sequence: Sequence) {
+const run = Effect.fnUntraced(function* ({ isCacheDivided, operations }: Sequence) {
   yield* Replicas.populate
-  const world = Replicas.world(settings)
+  const world = Replicas.world({ ...settings, isCacheDivided })
   /** Three places, each with a replica or none. Replicas that died stay without a connection. */
   const fleet: Array<Replicas.Replica | undefined> = []
   const written = new Map(Replicas.namespaces.map((namespace) => [namespace, "1"]))
@@ -41,7 +47,7 @@ const run = Effect.fnUntraced(function* (sequence: Sequence) {
   })
   for (const who of [0, 1]) yield* begin(who)
   yield* Replicas.advance(10)
-  for (const { act, namespace, seconds, who } of sequence) {
+  for (const { act, namespace, seconds, who } of operations) {
     const one = fleet[who]
     const name = Replicas.namespaces[namespace] ?? ""
     if (act === "change") {
@@ -49,6 +55,8 @@ const run = Effect.fnUntraced(function* (sequence: Sequence) {
       written.set(name, value)
       yield* Replicas.change(name, "a", value)
       yield* Replicas.advance(1)
+    } else if (act === "add") {
+      yield* Replicas.add(`shop-late-${count++}`)
     } else if (act === "wait") {
       yield* Replicas.advance(seconds)
     } else if (one === undefined) {
@@ -75,10 +83,29 @@ const run = Effect.fnUntraced(function* (sequence: Sequence) {
   if (fleet.every((one) => one === undefined)) yield* begin(0)
   yield* Replicas.advance(bound)
   const left = (yield* Replicas.objects).flatMap(({ data, metadata: { name, namespace = "" } }) => {
-    const wanted = name === "a" ? written.get(namespace) : "1"
+    const wanted = (name === "a" ? written.get(namespace) : undefined) ?? "1"
     return data?.["copy"] === wanted ? [] : [`${namespace}/${name} is ${data?.["copy"]}, not ${wanted}`]
   })
-  return [...left, ...world.unlocked, ...Replicas.overlaps(world)]
+  const absent = world.runs.flatMap(({ key, replica, value }) => (value === "" ? [`${replica} found no ${key}`] : []))
+  const misfits = yield* Effect.forEach(
+    fleet.filter((one) => one !== undefined),
+    Effect.fnUntraced(function* ({ cached, held, replica }) {
+      const all = (yield* Replicas.objects).flatMap(({ metadata }) => metadata.namespace ?? [])
+      const wanted = Array.from(new Set(all)).filter((name) => held.has(ShardHash.shardOf(name, settings.shards)))
+      const found = yield* cached
+      return JSON.stringify(found) === JSON.stringify(wanted.toSorted())
+        ? []
+        : [`${replica} has ${found}, not ${wanted}`]
+    })
+  )
+  return [
+    ...left,
+    ...world.unlocked,
+    ...Replicas.overlaps(world),
+    ...world.incomplete,
+    ...absent,
+    ...(isCacheDivided ? misfits.flat() : [])
+  ]
 }, Effect.scoped)
 
 describe("sharded controllers", () => {
@@ -86,6 +113,6 @@ describe("sharded controllers", () => {
     "write only with the lock, never twice at once, and forget nothing",
     sequences,
     (sequence) => Effect.provide(run(sequence), Fleet.server),
-    { runs: runs(full ? 500 : 20), maxShrinks: 50, seed, ...(full ? { timeout: 7_200_000 } : {}) }
+    { runs: runs(full ? 10_000 : 30), maxShrinks: 50, seed, ...(full ? { timeout: 7_200_000 } : {}) }
   )
 })

@@ -37,6 +37,8 @@ export interface Namespaces {
   /** The member has now read one more namespace. */
   readonly arrived: (member: Member, namespace: string) => void
   readonly change: (changes: ReadonlyArray<NamespaceChange>) => void
+  /** Whether the namespace is selected, and not visible yet. */
+  readonly isPending: (namespace: string) => boolean
   /** Call it when the selected namespaces are known. No informer syncs before. */
   readonly setKnown: () => void
 }
@@ -104,17 +106,10 @@ export const make = (): Namespaces => {
       openRead([...pending])
       for (const member of members) trySettle(member)
     },
+    isPending: (namespace) => pending.has(namespace),
     setKnown: () => {
       known = true
       for (const member of members) trySettle(member)
     }
   }
-}
-
-/** A fixed list of namespaces. */
-export const fixed = (names: ReadonlyArray<string>): Namespaces => {
-  const namespaces = make()
-  namespaces.change(names.map((namespace) => ({ namespace, isSelected: true })))
-  namespaces.setKnown()
-  return namespaces
 }
