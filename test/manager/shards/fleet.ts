@@ -4,6 +4,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
@@ -39,6 +40,8 @@ export interface Gate {
   isCut: boolean
   /** The next response to a write is lost, after the server has done it. */
   loses: boolean
+  /** How long a read takes before it reaches the server. */
+  latency: Duration.Input
   /** Closed while the process is stopped. */
   readonly awake: Latch.Latch
 }
@@ -64,6 +67,7 @@ export const gated = (
     send: (request) =>
       Effect.gen(function* () {
         yield* passes(request)
+        if (request.method === "GET") yield* Effect.sleep(gate.latency)
         if (request.mayStartUnsafe?.() === false) return yield* Effect.fail(ApiError.leaderFenced(request.context))
         if (request.method !== "GET") yield* sent(request)
         const response = yield* Effect.exit(inner.send(request))
@@ -75,11 +79,17 @@ export const gated = (
         return yield* response
       }),
     watch: (request) =>
-      Stream.unwrap(Effect.map(passes(request), () => Stream.tap(inner.watch(request), () => passes(request))))
+      Stream.unwrap(
+        Effect.gen(function* () {
+          yield* passes(request)
+          yield* Effect.sleep(gate.latency)
+          return Stream.tap(inner.watch(request), () => passes(request))
+        })
+      )
   }
 }
 
-export const openGate = (): Gate => ({ isCut: false, loses: false, awake: Latch.makeUnsafe(true) })
+export const openGate = (): Gate => ({ isCut: false, latency: 0, loses: false, awake: Latch.makeUnsafe(true) })
 
 export interface Member {
   readonly address: RunnerAddress.RunnerAddress

@@ -14,13 +14,14 @@ import * as Access from "../../../src/kube/Access.ts"
 import * as Key from "../../../src/kube/Key.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
 import * as ShardHash from "../../../src/kube/shardHash.ts"
-import { ConfigMap, Lease, Namespace, Secret } from "../../../src/kube/resources.ts"
+import { ConfigMap, Lease, Namespace, Node, Secret } from "../../../src/kube/resources.ts"
 import { Cache } from "../../../src/layers/Cache.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 import { Shards } from "../../../src/layers/Shards.ts"
 import { Supervisor } from "../../../src/layers/Supervisor.ts"
+import * as Trigger from "../../../src/streams/store/trigger.ts"
 import { type Request, Transport } from "../../../src/layers/Transport.ts"
 import * as HeldShards from "../../../src/manager/shards/HeldShards.ts"
 import * as Records from "../../../src/manager/shards/records.ts"
@@ -50,7 +51,7 @@ export interface Settings {
 export interface World {
   readonly settings: Settings
   readonly runs: Array<Run>
-  /** Runs that found their object without the Secret that each namespace has. */
+  /** Runs that found their object without the Secret that each namespace has, or at their end not any more. */
   readonly incomplete: Array<string>
   /** Writes of the controller by a replica that did not have the lock of the shard when they reached the server. */
   readonly unlocked: Array<string>
@@ -68,6 +69,13 @@ const copier = (replica: string, { incomplete, runs, settings }: World) =>
     concurrency: 8,
     backoff: { base: "100 millis", max: "5 seconds" },
     access: [Access.patch(ConfigMap), Access.read(Secret)],
+    // Keys that come from no object of their namespace.
+    watches: [
+      Controller.watch(
+        Node,
+        Trigger.map(() => namespaces.map((namespace) => Key.make(namespace, "a")))
+      )
+    ],
     reconcile: ({ key, namespace }, { cache, client }) =>
       Effect.gen(function* () {
         const object = yield* cache.get(ConfigMap, key)
@@ -78,7 +86,10 @@ const copier = (replica: string, { incomplete, runs, settings }: World) =>
         yield* Effect.ensuring(
           Effect.gen(function* () {
             yield* Effect.sleep(settings.work ?? 0)
-            if (object === undefined || object.data?.["copy"] === run.value) return
+            if (object === undefined) return
+            if ((yield* cache.get(ConfigMap, key)) === undefined)
+              incomplete.push(`${replica} ${key} until ${yield* now}`)
+            if (object.data?.["copy"] === run.value) return
             const { name, namespace } = object.metadata
             const write = client.patch(ConfigMap, { name, namespace }, Patch.merge({ data: { copy: run.value } }))
             yield* settings.isStubborn === true ? Effect.uninterruptible(write) : write
@@ -169,6 +180,13 @@ export const add = Effect.fnUntraced(function* (namespace: string) {
   yield* client.create(Secret, { metadata: { namespace, name: "secret" } })
   for (const name of ["a", "b"])
     yield* client.create(ConfigMap, { metadata: { namespace, name }, data: { value: "1" } })
+})
+
+/** All replicas receive a change of a cluster-scoped object. */
+export const touch = Effect.fnUntraced(function* (value: string) {
+  const client = yield* KubeClient
+  const node = { apiVersion: "v1", kind: "Node", metadata: { name: "node", labels: { value } } }
+  yield* client.patch(Node, { name: "node" }, Patch.apply(node), { fieldManager: "test" })
 })
 
 export const populate = Effect.forEach(namespaces, add, { discard: true })

@@ -22,7 +22,7 @@ const settings = { shards: 4, expiration, work: "700 millis" } as const
 const bound = 60
 
 const operation = Arbitrary.all({
-  act: oneOf("change", "change", "change", "start", "stop", "kill", "nap", "outage", "lose", "wait", "add"),
+  act: oneOf("change", "change", "change", "start", "stop", "kill", "nap", "outage", "lose", "wait", "add", "touch"),
   who: int(0, 2),
   namespace: int(0, Replicas.namespaces.length - 1),
   seconds: int(1, 25)
@@ -57,6 +57,9 @@ const run = Effect.fnUntraced(function* ({ isCacheDivided, operations }: Sequenc
       yield* Replicas.advance(1)
     } else if (act === "add") {
       yield* Replicas.add(`shop-late-${count++}`)
+    } else if (act === "touch") {
+      yield* Replicas.touch(String(count++))
+      yield* Replicas.advance(1)
     } else if (act === "wait") {
       yield* Replicas.advance(seconds)
     } else if (one === undefined) {

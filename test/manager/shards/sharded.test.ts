@@ -125,6 +125,62 @@ describe("a controller with shardBy", () => {
     }).pipe(Effect.scoped, Effect.provide(Fleet.server))
   )
 
+  it.effect(
+    "caches only the namespaces of its shards where the cache is divided, also those that are added later",
+    () =>
+      Effect.gen(function* () {
+        yield* Replicas.populate
+        const world = Replicas.world({ ...settings, isCacheDivided: true })
+        const [one, two] = [yield* Replicas.start("one", world), yield* Replicas.start("two", world)]
+        yield* Replicas.advance(30)
+        yield* Replicas.add("shop-late")
+        yield* Replicas.advance(2)
+        const all = [...Replicas.namespaces, "shop-late"].toSorted()
+        const has = [yield* one.cached, yield* two.cached]
+        assert.deepStrictEqual(has.flat().toSorted(), all)
+        for (const of of has) assert.isBelow(of.length, all.length)
+        for (const { data } of yield* Replicas.objects) assert.strictEqual(data?.["copy"], "1")
+
+        yield* one.stop
+        yield* Replicas.advance(10)
+        assert.deepStrictEqual(yield* two.cached, all)
+      }).pipe(Effect.scoped, Effect.provide(Fleet.server))
+  )
+
+  it.effect("runs no key of a namespace that it has read only in part", () =>
+    Effect.gen(function* () {
+      yield* Replicas.populate
+      const world = Replicas.world({ ...settings, isCacheDivided: true })
+      const one = yield* Replicas.start("one", world)
+      yield* Replicas.advance(20)
+      const two = yield* Replicas.start("two", world)
+      two.gate.latency = "2 seconds"
+      for (let time = 0; time < 60; time++) {
+        yield* Replicas.touch(String(time))
+        yield* Replicas.advance(1)
+        if (time === 30) yield* Effect.forkScoped(one.stop)
+      }
+      assert.isAbove(world.runs.filter(({ replica }) => replica === "two").length, 100)
+      assert.deepStrictEqual([world.incomplete, world.runs.filter(({ value }) => value === "")], [[], []])
+    }).pipe(Effect.scoped, Effect.provide(Fleet.server))
+  )
+
+  it.effect("keeps the objects of a run in the cache until the run has ended", () =>
+    Effect.gen(function* () {
+      yield* Replicas.populate
+      const world = Replicas.world({ ...settings, isCacheDivided: true, work: "3 seconds" })
+      yield* Replicas.start("one", world)
+      yield* Replicas.advance(20)
+      yield* Replicas.start("two", world)
+      for (let time = 0; time < 30; time++) {
+        yield* Replicas.touch(String(time))
+        yield* Replicas.advance(1)
+      }
+      assert.isAbove(world.runs.filter(({ replica }) => replica === "two").length, 10)
+      assert.deepStrictEqual(world.incomplete, [])
+    }).pipe(Effect.scoped, Effect.provide(Fleet.server))
+  )
+
   it.effect("divides by a text of the object, whose deletion is reconciled where it was", () =>
     Effect.gen(function* () {
       yield* Replicas.populate
