@@ -25,7 +25,7 @@ import type { Runs } from "./controller/loop.ts"
 import * as Loop from "./controller/loop.ts"
 import * as Objects from "./controller/objects.ts"
 import * as Periodic from "./controller/periodic.ts"
-import type { ShardBy } from "./controller/shares.ts"
+import type { Divided, ShardBy } from "./controller/shares.ts"
 import * as Sources from "./controller/sources.ts"
 import type { BodyContext, Request, ReconcileContext } from "./controller/reconcileContext.ts"
 import type { KubeClient } from "./KubeClient.ts"
@@ -44,7 +44,7 @@ export {
   watch,
   watchReferred
 } from "./controller/sources.ts"
-export type { Runs, ShardBy }
+export type { Divided, Runs, ShardBy }
 export type { BodyContext, Client, Reader, Request, ReconcileContext } from "./controller/reconcileContext.ts"
 
 /** The services that the layer of every controller needs. */
@@ -114,7 +114,7 @@ export interface Declared<
   Acc extends ReadonlyArray<Access.Any>,
   Src extends ReadonlyArray<Keys>
 >
-  extends Placement, Counted, Runs {
+  extends Placement, Counted, Runs, Divided<Resource.Object<R>> {
   /** Unique, lower case. */
   readonly name: string
   /** The kind whose objects are reconciled: each change of an object adds its key. Without it the sources determine the keys. */
@@ -137,17 +137,6 @@ export interface Declared<
    * that time after it start one run. Default: none. It limits the runs of an object that changes all the time.
    */
   readonly minInterval?: Duration.Input | undefined
-  /**
-   * Divides the objects of the `for` kind among replicas, in a program that runs with `--sharding`: by their namespace, by their key, or by a text that a
-   * function derives from an object. Each text belongs to one shard, and each shard to one replica at a time. The text must not change as long as the
-   * object exists. Default: the leader reconciles all objects. Without `--sharding` it has no effect.
-   */
-  readonly shardBy?: ShardBy<Resource.Object<R>> | undefined
-  /**
-   * True: a reconcile reads no objects of other namespaces than that of its key; cluster-scoped kinds do not matter. With `shardBy: "namespace"` on all
-   * controllers of a program, each replica then lists, watches and stores only the namespaces of its shards. Default false: it has all namespaces.
-   */
-  readonly staysInNamespace?: boolean | undefined
 }
 
 /** A controller that reconciles keys. */

@@ -21,6 +21,21 @@ import * as Shutdown from "../Shutdown.ts"
 /** Which text of a key determines its shard. */
 export type ShardBy<A> = "namespace" | "key" | ((object: A) => string)
 
+/** How the work of a controller is divided among replicas. */
+export interface Divided<in A> {
+  /**
+   * Divides the objects of the `for` kind among replicas, in a program that runs with `--sharding`: by their namespace, by their key, or by a text that a
+   * function derives from an object. Each text belongs to one shard, and each shard to one replica at a time. The text must not change as long as the
+   * object exists. Default: the leader reconciles all objects. Without `--sharding` it has no effect.
+   */
+  readonly shardBy?: ShardBy<A> | undefined
+  /**
+   * True: a reconcile reads no objects of other namespaces than that of its key; cluster-scoped kinds do not matter. With `shardBy: "namespace"` on all
+   * controllers of a program, each replica then lists, watches and stores only the namespaces of its shards. Default false: it has all namespaces.
+   */
+  readonly staysInNamespace?: boolean | undefined
+}
+
 export interface Options {
   readonly shards: Shards
   readonly shardBy: ShardBy<KubeObject>

@@ -98,7 +98,7 @@ const run = Effect.fnUntraced(function* ({ isCacheDivided, operations }: Sequenc
       const found = yield* cached
       return JSON.stringify(found) === JSON.stringify(wanted.toSorted())
         ? []
-        : [`${replica} has ${found}, not ${wanted}`]
+        : [`${replica} has ${found.join()}, not ${wanted.join()}`]
     })
   )
   return [
