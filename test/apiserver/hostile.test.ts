@@ -121,6 +121,7 @@ const Odd = Schema.Struct({ plausible: Schema.Boolean, json: Level3 })
 const names = [
   "labelSelector",
   "fieldSelector",
+  "shardSelector",
   "resourceVersion",
   "resourceVersionMatch",
   "limit",
@@ -143,6 +144,7 @@ const values = [
   "metadata.name=a",
   "!x",
   "a in (b",
+  "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')",
   "0",
   "1",
   "-1",

@@ -29,7 +29,7 @@ export const read = (
   const all = versionsOf(context)
   if (target.name === "") {
     const selected = all.filter((one) => Version.matches(chosen, one))
-    return Effect.succeed(encoder.encodeList(selected, { resourceVersion: String(context.state.log.revision()) }))
+    return Effect.succeed(encoder.encodeList(selected, listOptions.listMeta(chosen, context.state.log.revision())))
   }
   const found = all.find(({ name }) => name === target.name)
   return found === undefined

@@ -1,9 +1,11 @@
 /** Parses the query of reads: selectors, resource versions, numbers. The error messages are those of kube-apiserver. */
 import * as Result from "effect/Result"
 import * as Selector from "../../kube/Selector.ts"
+import * as ShardSelector from "../../kube/ShardSelector.ts"
 import * as StatusError from "../StatusError.ts"
 import type { FieldError } from "../StatusError.ts"
 import type { Target } from "../routing.ts"
+import type { ListMeta } from "../printers/Encoder.ts"
 import type { SelectionPredicate } from "../storage/Version.ts"
 
 /** The objects that the target and the selectors of the query select. */
@@ -12,7 +14,9 @@ export const parse = (target: Target, query: URLSearchParams): SelectionPredicat
   if (StatusError.isRefusal(selectedLabels)) return selectedLabels
   const selectedFields = fields(target, query.get("fieldSelector"))
   if (StatusError.isRefusal(selectedFields)) return selectedFields
-  return { namespace: target.namespace, labels: selectedLabels, fields: selectedFields }
+  const selectedShards = shards(query.get("shardSelector"))
+  if (StatusError.isRefusal(selectedShards)) return selectedShards
+  return { namespace: target.namespace, labels: selectedLabels, fields: selectedFields, shards: selectedShards }
 }
 
 const labels = (text: string | null): Selector.LabelSelector | StatusError.StatusError => {
@@ -34,6 +38,19 @@ const fields = ({ resource }: Target, text: string | null): Selector.FieldSelect
   }
   return parsed.success
 }
+
+/** kube-apiserver returns 500 with the same message. */
+const shards = (text: string | null): ShardSelector.ShardSelector | StatusError.StatusError | undefined => {
+  if (text === null || text === "") return undefined
+  const parsed = ShardSelector.parse(text)
+  return Result.isFailure(parsed) ? StatusError.badRequest(`invalid shard selector: ${parsed.failure}`) : parsed.success
+}
+
+/** The metadata of a list of all that is selected. */
+export const listMeta = ({ shards }: SelectionPredicate, revision: number): ListMeta => ({
+  resourceVersion: String(revision),
+  ...(shards === undefined ? {} : { shardInfo: { selector: ShardSelector.format(shards) } })
+})
 
 export const isTrue = (text: string | null): boolean =>
   text === "true" || text === "1" || text === "True" || text === "TRUE"

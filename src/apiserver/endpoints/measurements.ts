@@ -34,7 +34,8 @@ export const read = (
     const collection = context.state.collection(target.resource.plural)
     const measured = (version: Version.Version) => measurementOf(context, target, version, usage) ?? []
     if (target.name === "") {
-      const versions = select(collection, chosen, context.state.log.revision())
+      // A metrics server does not know shards.
+      const versions = select(collection, { ...chosen, shards: undefined }, context.state.log.revision())
       return Effect.succeed(encoder.encodeList(versions.flatMap(measured), { resourceVersion: "" }))
     }
     const key = Version.keyOf(target.namespace, target.name)

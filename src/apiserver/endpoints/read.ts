@@ -60,17 +60,14 @@ export const choose = (context: RequestScope, target: Target): Chosen | StatusEr
   if (StatusError.isRefusal(plan)) return plan
   const { versions, more } = page(collection, chosen, plan)
   const last = versions.at(-1)
-  if (!more || last === undefined) return { versions, metadata: { resourceVersion: String(plan.revision) } }
-  const remaining =
-    chosen.labels.length > 0 || chosen.fields.length > 0
-      ? {}
-      : { remainingItemCount: collection.countAfter(chosen.namespace, last.key, plan.revision) }
-  const metadata: ListMeta = {
-    resourceVersion: String(plan.revision),
-    continue: encodeToken({ revision: plan.revision, after: last.key }),
-    ...remaining
-  }
-  return { versions, metadata }
+  const metadata = listOptions.listMeta(chosen, plan.revision)
+  if (!more || last === undefined) return { versions, metadata }
+  const isWhole = chosen.labels.length === 0 && chosen.fields.length === 0 && chosen.shards === undefined
+  const remaining = isWhole
+    ? { remainingItemCount: collection.countAfter(chosen.namespace, last.key, plan.revision) }
+    : {}
+  const next = encodeToken({ revision: plan.revision, after: last.key })
+  return { versions, metadata: { ...metadata, continue: next, ...remaining } }
 }
 
 /** The revision that a list is read at. Source: "Semantics for get and list" of the API concepts page. */

@@ -42,6 +42,7 @@ export const queryTypes: Readonly<Record<string, "string" | "integer" | "boolean
   resourceVersion: "string",
   resourceVersionMatch: "string",
   sendInitialEvents: "boolean",
+  shardSelector: "string",
   timeoutSeconds: "integer",
   watch: "boolean"
 }
@@ -55,6 +56,7 @@ const listing = [
   "resourceVersion",
   "resourceVersionMatch",
   "sendInitialEvents",
+  "shardSelector",
   "timeoutSeconds",
   "watch"
 ]

@@ -60,6 +60,7 @@ const forgotten: Change = {
     key: "",
     namespace: "",
     name: "",
+    uid: "",
     revision: 0,
     text: "",
     members: "",

@@ -4,6 +4,7 @@
  * the memo of other encodings.
  */
 import * as Selector from "../../kube/Selector.ts"
+import * as ShardSelector from "../../kube/ShardSelector.ts"
 import { isObject, objectAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as selectable from "../scheme/selectable.ts"
@@ -15,6 +16,7 @@ export interface Version {
   readonly key: string
   readonly namespace: string
   readonly name: string
+  readonly uid: string
   readonly revision: number
   /** The stored form without apiVersion and kind, which depend on the endpoint; with `managedFields`. */
   readonly text: string
@@ -51,6 +53,7 @@ class Stored implements Version {
   readonly key: string
   readonly namespace: string
   readonly name: string
+  readonly uid: string
   readonly revision: number
   readonly owners: managedFields.Owners
   readonly labels: Readonly<Record<string, string>> | undefined
@@ -73,6 +76,7 @@ class Stored implements Version {
     this.schemaVersion = form
     this.namespace = textAt(metadata, "namespace")
     this.name = textAt(metadata, "name")
+    this.uid = textAt(metadata, "uid")
     this.key = keyOf(this.namespace, this.name)
     this.revision = revision
     this.owners = owners
@@ -162,11 +166,14 @@ export interface SelectionPredicate {
   readonly namespace: string
   readonly labels: Selector.LabelSelector
   readonly fields: Selector.FieldSelector
+  /** Undefined for all shares. */
+  readonly shards?: ShardSelector.ShardSelector | undefined
 }
 
 export const matches = (selection: SelectionPredicate, version: Version): boolean =>
   (selection.namespace === "" || selection.namespace === version.namespace) &&
   (selection.labels.length === 0 || Selector.matchesLabels(selection.labels, version.labels)) &&
+  (selection.shards === undefined || ShardSelector.matches(selection.shards, version)) &&
   (selection.fields.length === 0 ||
     selection.fields.every(({ field, equal, value }) => (fieldOf(version, field) === value) === equal))
 

@@ -59,6 +59,9 @@ it.effect("running pods have metrics once they have run for a window, selected b
       ...web
     })
     assert.strictEqual((yield* get(`${api}/pods`, { fieldSelector: "metadata.name=web" })).items.length, 1)
+    const shardSelector = "shardRange(object.metadata.uid, '0x0000000000000000', '0x0000000000000001')"
+    assert.deepStrictEqual((yield* get(inDefault, { shardSelector })).metadata, list.metadata)
+    assert.strictEqual((yield* get(inDefault, { shardSelector })).items.length, 2)
     const table = "application/json;as=Table;v=v1;g=meta.k8s.io"
     assert.deepStrictEqual((yield* get(inDefault, {}, table)).rows[1].cells, ["web", "250m", "64Mi", "15s"])
   }).pipe(measured)

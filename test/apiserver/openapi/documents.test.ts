@@ -60,6 +60,20 @@ const validates = (document: any, group: string, kind: string) =>
   )
 
 describe("version 2", () => {
+  it.effect("has the parameter shardSelector on lists and deletions of collections, and nowhere else", () =>
+    Effect.gen(function* () {
+      const all = operations(yield* get("/openapi/v2"))
+      const sharded = all.filter(({ operation }) =>
+        operation.parameters.some((one: any) => one.in === "query" && one.name === "shardSelector")
+      )
+      const actions = new Set(["list", "deletecollection"])
+      same(
+        sharded,
+        all.filter(({ operation }) => actions.has(operation["x-kubernetes-action"]))
+      )
+    }).pipe(Effect.provide(layer()))
+  )
+
   it.effect("describes every kind and operation, without dangling references", () =>
     Effect.gen(function* () {
       const document = yield* get("/openapi/v2")
