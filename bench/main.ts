@@ -24,7 +24,8 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   mirrored: () => import("./loops/mirrored.ts"),
   idle: () => import("./loops/idle.ts"),
   console: () => import("./console.ts"),
-  sharding: () => import("./sharding.ts")
+  sharding: () => import("./sharding.ts"),
+  watches: () => import("./watches.ts")
 }
 
 const show = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 })
