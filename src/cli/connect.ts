@@ -11,9 +11,9 @@ import { rolesOf } from "../manager/manifests/roles.ts"
 import * as Permissions from "../manager/permissions.ts"
 import { Program } from "../manager/Program.ts"
 import * as Registry from "../manager/registry.ts"
-import * as Division from "../manager/shards/division.ts"
 import * as CacheSettings from "../manager/settings/cache.ts"
 import { isConsoleReviewed } from "../manager/settings/servers.ts"
+import { dividedCache } from "../manager/settings/sharding.ts"
 import { accountOf } from "./identities.ts"
 import * as Leases from "./leases.ts"
 import * as Shards from "./shards.ts"
@@ -66,7 +66,7 @@ export const readersOf = (
   values: Resolved["values"],
   { chosen }: Selection,
   kinds: Parameters<typeof served>[1]
-): ReadonlyArray<Permissions.Holder & Division.Reader> => [
+): ReadonlyArray<Permissions.Holder & Shards.Reader> => [
   ...chosen.map((entry) => ({
     who: entry.controller.name,
     access: entry.controller.access,
@@ -83,12 +83,11 @@ export const wanted = Effect.fnUntraced(function* (resolved: Resolved, cluster: 
   const { core, own } = Leases.leasesOf(values, cluster)
   const contended = (lease: Leases.Lease, group: Registry.Entry["group"]) =>
     lease.isElected && ledBy(selection, group).some((controller) => isLed(controller, values.sharding)) ? [lease] : []
-  const readers = readersOf(values, selection, kinds)
   return {
-    controllers: readers,
+    controllers: readersOf(values, selection, kinds),
     leases: [...contended(core, "core"), ...contended(own, undefined)],
     shards: Shards.placeOf(values, cluster),
-    isCacheDivided: Division.of(values, readers).shards !== undefined,
+    isCacheDivided: dividedCache(values) !== undefined,
     namespaces: CacheSettings.options(values).namespaces,
     // Reading metrics, or a console that others can reach, requires reviews by the API server.
     secureMetrics: (values.metricsSecure && values.metricsAddress !== undefined) || isConsoleReviewed(values),

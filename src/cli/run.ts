@@ -12,7 +12,6 @@ import * as Manager from "../manager/Manager.ts"
 import { Program } from "../manager/Program.ts"
 import { orderly } from "../manager/process/orderlyStop.ts"
 import * as Cloud from "../manager/runnables/cloud.ts"
-import * as Division from "../manager/shards/division.ts"
 import type * as Settings from "../manager/settings.ts"
 import { restriction } from "../manager/settings/cache.ts"
 import { loops } from "../manager/settings/controllers.ts"
@@ -70,15 +69,14 @@ const lead = (host: Host, resolved: Resolved, notes: ReadonlyArray<string>, { cl
   Effect.gen(function* () {
     const program = yield* Program
     const settings = resolved.values
-    yield* Shards.checked(settings, cluster, selection)
+    yield* Shards.checked(settings, cluster, selection, readersOf(settings, selection, program.kinds))
     const address = yield* Console.start(resolved, cluster, selection)
     if (address !== undefined) host.stdout.write(`${address}\n`)
     if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
     yield* Effect.forEach(notes, (note) => Effect.logWarning(note), { discard: true })
     yield* Effect.forEach(selection.disabled, disabled(selection), { discard: true })
-    const division = Division.of(settings, readersOf(settings, selection, program.kinds))
-    for (const line of [sentence(table, restriction(resolved)), division.sentence])
-      if (line !== undefined) yield* Effect.logInfo(line)
+    const left = sentence(table, restriction(resolved))
+    if (left !== undefined) yield* Effect.logInfo(left)
     yield* servers(host, resolved, cluster, selection)
     const identify = yield* identities(settings, cluster, selection)
     return yield* Effect.flatMap(Leases.leadership(settings, cluster), ({ core, own }) =>
@@ -108,7 +106,7 @@ const lead = (host: Host, resolved: Resolved, notes: ReadonlyArray<string>, { cl
       Effect.provide(
         Layer.provideMerge(
           program.services(resolved),
-          Layer.mergeAll(Cloud.layerOf(settings), cluster.authority, services(settings, cluster, division))
+          Layer.mergeAll(Cloud.layerOf(settings), cluster.authority, services(settings, cluster))
         )
       )
     )

@@ -7,10 +7,10 @@ import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import type * as Clusters from "./cluster/clusters.ts"
 import { Program } from "../manager/Program.ts"
-import type * as Division from "../manager/shards/division.ts"
 import type * as Settings from "../manager/settings.ts"
 import { options } from "../manager/settings/cache.ts"
 import { isOn } from "../manager/settings/controllers.ts"
+import { dividedCache } from "../manager/settings/sharding.ts"
 import * as Transports from "./cluster/transports.ts"
 import { Recorder } from "../layers/Recorder.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
@@ -18,9 +18,9 @@ import { Transport } from "../layers/Transport.ts"
 import * as Limits from "./limits.ts"
 
 /** Built from the last line to the first, and closed in the opposite order. */
-export const services = (settings: Settings.Settings, cluster: Clusters.Connected, { shards }: Division.Division) =>
+export const services = (settings: Settings.Settings, cluster: Clusters.Connected) =>
   Recorder.layerWith({ instance: hostname() }).pipe(
-    Layer.provideMerge(Layer.merge(Cache.layer({ ...cached(settings), shards }), Discovery.layer)),
+    Layer.provideMerge(Layer.merge(Cache.layer(cached(settings)), Discovery.layer)),
     Layer.provideMerge(Layer.provide(client, limitedTransport(settings, cluster.server))),
     Layer.provideMerge(cluster.transport),
     Layer.provideMerge(Supervisor.layer)
@@ -31,6 +31,7 @@ const client = Layer.unwrap(Effect.map(Program, ({ name }) => KubeClient.layerWi
 
 const cached = (settings: Settings.Settings) => ({
   ...options(settings),
+  shards: dividedCache(settings),
   ...(isOn(settings, "WatchListClient") ? {} : { streamingList: "never" as const })
 })
 

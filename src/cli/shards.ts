@@ -3,11 +3,14 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { hostname } from "node:os"
 import { randomUUID } from "node:crypto"
+import * as Access from "../kube/Access.ts"
 import { Cache } from "../layers/Cache.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import { isLed } from "../layers/Shards.ts"
+import type { Holder } from "../manager/permissions.ts"
 import { Program } from "../manager/Program.ts"
 import * as Registry from "../manager/registry.ts"
+import { dividedCache } from "../manager/settings/sharding.ts"
 import type * as Settings from "../manager/settings.ts"
 import type * as Clusters from "./cluster/clusters.ts"
 import * as Leases from "./leases.ts"
@@ -39,14 +42,38 @@ export const layer = (settings: Settings.Settings, cluster: Clusters.Connected) 
   return Layer.fresh(Layer.unwrap(divided))
 }
 
-/** Fails if sharding cannot be meant: no controller is divided, or one would run on all replicas that must run on one. */
-export const checked = (settings: Settings.Settings, cluster: Leases.Place, selection: Selection) => {
+/** What reads from the cache: a controller or a webhook. */
+export interface Reader extends Pick<Holder, "who" | "access"> {
+  /** As in `Controller.Descriptor`. A webhook reviews objects of all namespaces. */
+  readonly staysInNamespace?: boolean | undefined
+}
+
+/** What would miss objects if the cache had the namespaces of the replica's shards alone. */
+const readsElsewhere = ({ access, staysInNamespace }: Reader): boolean =>
+  staysInNamespace !== true && Access.reads(access).some(({ scope }) => scope === "Namespaced")
+
+/**
+ * Fails if sharding cannot be meant: no controller is divided, one would run on all replicas that must run on one, or one would miss what it reads.
+ * `readers`: the chosen controllers and their webhooks.
+ */
+export const checked = (
+  settings: Settings.Settings,
+  cluster: Leases.Place,
+  selection: Selection,
+  readers: ReadonlyArray<Reader>
+) => {
   if (!settings.sharding) return Effect.void
   const all = selection.chosen.map((entry) => entry.controller)
   const names = (some: typeof all) => some.map(({ name }) => `"${name}"`).join(", ")
   if (!all.some(({ sharded }) => sharded === true)) {
     return new Registry.RegistryError({
       message: `--sharding divides the objects of controllers that are declared with shardBy, and none of these is: ${names(all)}`
+    })
+  }
+  const roaming = readers.filter(readsElsewhere).map(({ who }) => `"${who}"`)
+  if (dividedCache(settings) !== undefined && roaming.length > 0) {
+    return new Registry.RegistryError({
+      message: `--sharding-cache=own is for controllers that are declared with staysInNamespace, and these are not: ${roaming.join(", ")}. Leave it out, or leave them out of --controllers`
     })
   }
   const leases = Leases.leasesOf(settings, cluster)

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { readersOf } from "../../src/cli/connect.ts"
 import { product } from "../../src/cli/product.ts"
 import * as Selection from "../../src/cli/selection.ts"
 import * as Shards from "../../src/cli/shards.ts"
@@ -18,7 +19,9 @@ const problem = Effect.fnUntraced(function* (given: Readonly<Record<string, stri
   const table = yield* Selection.tableOf(resolved).pipe(Effect.provideService(Program.Program, program))
   const selection = Result.getOrThrow(Registry.select(table, resolved.values.controllers, { embedded: false }))
   const place = { embedded: false, namespace: "default" }
-  const checked = yield* Effect.result(Shards.checked(resolved.values, place, selection))
+  const checked = yield* Effect.result(
+    Shards.checked(resolved.values, place, selection, readersOf(resolved.values, selection, []))
+  )
   return Result.isFailure(checked) ? checked.failure.message : undefined
 })
 
@@ -44,6 +47,17 @@ describe("--sharding", () => {
       assert.isUndefined(yield* problem({ sharding: "true", controllers: "memcached" }))
       // Core controllers take part in an election by themselves.
       assert.isUndefined(yield* problem({ sharding: "true", controllers: "memcached,deployment" }))
+    })
+  )
+
+  it.effect("divides the cache only if all controllers read nothing of other namespaces", () =>
+    Effect.gen(function* () {
+      const own = { sharding: "true", "sharding-cache": "own" }
+      assert.isUndefined(yield* problem({ ...own, controllers: "memcached" }))
+      assert.match(
+        (yield* problem({ ...own, controllers: "memcached,pod-count", "leader-elect": "true" })) ?? "",
+        /declared with staysInNamespace, and these are not: "pod-count"\./
+      )
     })
   )
 })

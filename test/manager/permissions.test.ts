@@ -72,6 +72,13 @@ describe("permissions", () => {
       ["list /pods / for a,b", "watch /pods / for a,b"]
     ))
 
+  it("to cache the namespaces of one's shards include watching Namespaces, unless they are a list", () => {
+    const verbs = (namespaces: ReadonlyArray<string>) =>
+      needed({ controllers: [], leases: [], isCacheDivided: true, namespaces }).map(short)
+    assert.deepStrictEqual(verbs([]), ["list /namespaces / for sharding", "watch /namespaces / for sharding"])
+    assert.deepStrictEqual(verbs(["shop"]), [])
+  })
+
   it("of a lease are for that one, except to create it, which cannot be", () =>
     assert.deepStrictEqual(
       needed({ controllers: [], leases: [{ namespace: "kube-system", name: "kcm" }] }).map(short),

@@ -33,7 +33,6 @@ export const manifests = Effect.fnUntraced(function* (host: Host, resolved: Sett
     account: accountOf(resolved.values, entry),
     needsLeader: entry.controller.needsLeader,
     sharded: entry.controller.sharded,
-    staysInNamespace: entry.controller.staysInNamespace,
     isCore: entry.group === "core"
   }))
   const webhooks = served(resolved.values, [...chosen, ...kinds])

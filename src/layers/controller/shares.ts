@@ -30,8 +30,8 @@ export interface Divided<in A> {
    */
   readonly shardBy?: ShardBy<A> | undefined
   /**
-   * True: a reconcile reads no objects of other namespaces than that of its key; cluster-scoped kinds do not matter. With `shardBy: "namespace"` on all
-   * controllers of a program, each replica then lists, watches and stores only the namespaces of its shards. Default false: it has all namespaces.
+   * True: a reconcile reads no objects of other namespaces than that of its key; cluster-scoped kinds do not matter. It goes with
+   * `shardBy: "namespace"`, and allows `--sharding-cache=own`, by which each replica lists, watches and stores only the namespaces of its shards. Default false.
    */
   readonly staysInNamespace?: boolean | undefined
 }

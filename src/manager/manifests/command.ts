@@ -8,7 +8,7 @@ import type { Resolved } from "../setting/sources.ts"
 import type * as Webhook from "../../layers/Webhook.ts"
 import * as CacheSettings from "../settings/cache.ts"
 import { isConsoleReviewed } from "../settings/servers.ts"
-import * as Division from "../shards/division.ts"
+import { dividedCache } from "../settings/sharding.ts"
 import { accounts, holders, needed } from "../permissions.ts"
 import type { Holder, LeaseName } from "../permissions.ts"
 import type * as Installation from "./Installation.ts"
@@ -65,9 +65,7 @@ const product: Workload = { name: "effect-controller-manager", settings }
 
 export const manifests = (
   { effective, values }: Resolved<typeof settings>,
-  controllers: ReadonlyArray<
-    Holder & { readonly isCore: boolean } & Pick<Descriptor, "needsLeader" | "sharded" | "staysInNamespace">
-  >,
+  controllers: ReadonlyArray<Holder & { readonly isCore: boolean } & Pick<Descriptor, "needsLeader" | "sharded">>,
   { name, settings: all, webhooks = [] }: Workload = product
 ): ReadonlyArray<Installation.Manifest> => {
   const namespace = values.installNamespace
@@ -116,7 +114,7 @@ export const manifests = (
       controllers: [...controllers, ...holders(webhooks)],
       leases: isElected ? leases : [],
       shards: values.sharding ? ownLease : undefined,
-      isCacheDivided: Division.of(values, [...controllers, ...holders(webhooks)]).shards !== undefined,
+      isCacheDivided: dividedCache(values) !== undefined,
       namespaces: CacheSettings.options(values).namespaces,
       secureMetrics: metrics.isSecure || isReviewed,
       certificates: isKept ? Served.certificatesOf({ name, namespace }, webhooks) : undefined

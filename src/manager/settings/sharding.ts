@@ -17,11 +17,24 @@ export const settings = {
     description:
       "Number of shards, the same in all replicas and several times their number; each is a Lease, and to change it all replicas must be stopped",
     default: "64"
+  }),
+  shardingCache: Setting.make(Codecs.choice(["all", "own"]), {
+    name: "sharding-cache",
+    group: "cache",
+    description:
+      "What a replica caches with --sharding: the objects of all namespaces, or of the namespaces of its own shards, by one watch for each namespace and kind",
+    default: "all"
   })
 }
 
-/** The number of shards is set, and work is not divided. */
-export const contradiction = ({ origins, values }: Resolved<typeof settings>): string | undefined =>
-  values.sharding || origins.shards._tag === "Default"
+/** A setting of sharding is given, and work is not divided. */
+export const contradiction = ({ origins, values }: Resolved<typeof settings>): string | undefined => {
+  const given = [origins.shards, origins.shardingCache].find(({ _tag }) => _tag !== "Default")
+  return values.sharding || given === undefined
     ? undefined
-    : `${written(origins.shards)} means nothing without --sharding: leave it out or add --sharding`
+    : `${written(given)} means nothing without --sharding: leave it out or add --sharding`
+}
+
+/** The number of shards, where a replica caches only the namespaces of its own. */
+export const dividedCache = (values: Setting.Values<typeof settings>): number | undefined =>
+  values.sharding && values.shardingCache === "own" ? values.shards : undefined
