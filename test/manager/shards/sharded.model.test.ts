@@ -41,9 +41,12 @@ const run = Effect.fnUntraced(function* ({ isCacheDivided, operations }: Sequenc
   /** Three places, each with a replica or none. Replicas that died stay without a connection. */
   const fleet: Array<Replicas.Replica | undefined> = []
   const written = new Map(Replicas.namespaces.map((namespace) => [namespace, "1"]))
+  const all: Array<Replicas.Replica> = []
   let count = 1
   const begin = Effect.fnUntraced(function* (who: number) {
-    fleet[who] = yield* Replicas.start(`replica-${count++}`, world)
+    const one = yield* Replicas.start(`replica-${count++}`, world)
+    fleet[who] = one
+    all.push(one)
   })
   for (const who of [0, 1]) yield* begin(who)
   yield* Replicas.advance(10)
@@ -101,6 +104,13 @@ const run = Effect.fnUntraced(function* ({ isCacheDivided, operations }: Sequenc
         : [`${replica} has ${found.join()}, not ${wanted.join()}`]
     })
   )
+  // Otherwise those that died would go on in the sequences that follow.
+  for (const { gate, stop } of all) {
+    gate.isCut = true
+    gate.awake.openUnsafe()
+    yield* Effect.forkScoped(stop)
+  }
+  yield* Replicas.advance(30)
   return [
     ...left,
     ...world.unlocked,
