@@ -38,18 +38,24 @@ const written = Effect.gen(function* () {
 
 describe.concurrent("dashboards", () => {
   it.live(
-    "of controllers and of the manager ask for what the program serves, and get data",
+    "of controllers, of the manager and of shards ask for what the program serves, and get data",
     () =>
       Effect.gen(function* () {
         const boards = yield* written
-        const queries = ["controllers", "manager"].flatMap((file) => {
+        const queries = ["controllers", "manager", "shards"].flatMap((file) => {
           const board = boards.get(file)
-          return board === undefined ? [] : Read.queriesOf(board)
+          assert.isDefined(board, file)
+          return Read.queriesOf(board)
         })
         assert.isAbove(queries.length, 60)
         const server = yield* Process.start(["apiserver"])
         const [, kubeconfig = ""] = yield* server.says(/^export KUBECONFIG=(\S+)$/m)
-        const flags = ["--leader-elect", "--client-metrics=all", "--controllers=*,ttl-after-finished"]
+        const flags = [
+          "--leader-elect",
+          "--sharding",
+          "--client-metrics=all",
+          "--controllers=*,ttl-after-finished,memcached"
+        ]
         const address = "--metrics-bind-address=127.0.0.1:0"
         const program = yield* Process.start(["--kubeconfig", kubeconfig, ...flags, address])
         const [, port = ""] = yield* program.says(/message="Serving metrics" port=(\d+)/)

@@ -11,10 +11,12 @@ export const missing: string | undefined = Process.has("promtool")
 /** Metrics with the names of kube-controller-manager. */
 const given = new Set(Reference.metrics.map(({ name }) => name))
 
-/** Its problems, without those that it also reports about kube-controller-manager. */
+/** Its problems, without those that it also reports about kube-controller-manager, and without missing help texts of Effect Cluster. */
 export const complaints = (metrics: string): string => {
   const { status, stderr, stdout } = spawnSync("promtool", ["check", "metrics"], { input: metrics, encoding: "utf8" })
   if (status === 0) return ""
-  const lines = `${stdout}${stderr}`.split("\n").filter((line) => line !== "" && !given.has(line.split(" ")[0] ?? ""))
+  const lines = `${stdout}${stderr}`
+    .split("\n")
+    .filter((line) => !/^$|^effect_cluster_\w+ no help text$/.test(line) && !given.has(line.split(" ")[0] ?? ""))
   return lines.length === 0 ? "" : `exit ${status}: ${lines.join("\n")}`
 }

@@ -1,6 +1,6 @@
 /**
- * The dashboards of a program: of its controllers, of its replicas, and of the metrics that its controllers declare. As files, or in a ConfigMap that
- * the sidecar of Grafana's Helm chart loads. Pure.
+ * The dashboards of a program: of its controllers, of its replicas, of shards, and of the metrics that its controllers declare. As files, or in a ConfigMap
+ * that the sidecar of Grafana's Helm chart loads. Pure.
  */
 import type { Family } from "../../streams/reconcile/metricFamily.ts"
 import * as Installation from "../manifests/Installation.ts"
@@ -8,17 +8,20 @@ import { controllers } from "./controllers.ts"
 import * as Dashboard from "./Dashboard.ts"
 import { manager } from "./manager.ts"
 import * as Queries from "./queries.ts"
+import * as Shards from "./shards.ts"
 
 /** A controller, as far as its metrics matter. */
 export interface Measured {
   readonly name: string
   readonly metrics?: ReadonlyArray<Family> | undefined
+  readonly sharded?: boolean | undefined
 }
 
-/** The third exists where a controller declares metrics. */
+/** The first two exist always, that of shards where a controller is divided, and the last where a controller declares metrics. */
 export const all = (program: string, measured: ReadonlyArray<Measured>): ReadonlyArray<Dashboard.Dashboard> => {
   const own = metrics(program, measured)
-  return [controllers(program), manager(program), ...(own.rows.length === 0 ? [] : [own])]
+  const shards = measured.some(({ sharded }) => sharded === true) ? [Shards.board(program)] : []
+  return [controllers(program), manager(program), ...shards, ...(own.rows.length === 0 ? [] : [own])]
 }
 
 /** A row for each controller. A family that several controllers share is in the row of the first. */
