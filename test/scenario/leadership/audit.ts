@@ -59,7 +59,7 @@ export const late = (writes: ReadonlyArray<Write>, lease: Target): ReadonlyArray
  * A write that changes nothing gets a response with the existing revision of the object: the store had reached that revision before the write
  * came in, which a later revision in an earlier response shows.
  */
-const changing = (writes: ReadonlyArray<Write>): ReadonlyArray<Write> => {
+export const changing = (writes: ReadonlyArray<Write>): ReadonlyArray<Write> => {
   const answered = writes.toSorted((a, b) => a.completed - b.completed)
   let reached = 0
   let next = 0
