@@ -66,9 +66,10 @@ const pairs = [
 
 const scenario = Effect.fnUntraced(function* <E>(
   processes: number,
-  server: Effect.Effect<Servers.Server, E, Scope.Scope>
+  server: Effect.Effect<Servers.Server, E, Scope.Scope>,
+  cache: "all" | "own"
 ) {
-  const harness = yield* Harness.make(yield* server)
+  const harness = yield* Harness.make(yield* server, cache)
   const first = Array.from({ length: processes }, () => harness.start)
   let replicas: ReadonlyArray<Harness.Replica> = yield* Effect.all(first, { concurrency: "unbounded" })
   const loading = yield* Effect.forkScoped(Harness.changes(harness))
@@ -123,17 +124,17 @@ const limit = rounds * 300_000
 const isMissing = envtest.isMissing("shards that move on a real API server")
 
 describe.concurrent("replicas that share work and fail in different ways", () => {
-  it.live("forget no change, and write nothing without the lock", () => scenario(3, Servers.embedded), limit)
+  it.live("forget no change, and write nothing without the lock", () => scenario(3, Servers.embedded, "all"), limit)
 
   it.live.skipIf(isMissing)(
-    "forget no change, and write nothing without the lock, on a real API server",
-    () => scenario(3, Servers.real()),
+    "forget no change, and write nothing without the lock, on a real API server and with divided caches",
+    () => scenario(3, Servers.real(), "own"),
     limit
   )
 
   it.live.skipIf(isMissing || rounds === 1)(
     "forget no change, and write nothing without the lock, five on a real API server",
-    () => scenario(5, Servers.real()),
+    () => scenario(5, Servers.real(), "own"),
     limit
   )
 })

@@ -37,7 +37,8 @@ export interface Replica extends Process.Running {
 
 export type Harness = Effect.Success<ReturnType<typeof make>>
 
-export const make = Effect.fnUntraced(function* (server: Servers.Server) {
+/** `cache`: what each replica caches, as in `--sharding-cache`. */
+export const make = Effect.fnUntraced(function* (server: Servers.Server, cache: "all" | "own") {
   const program = yield* Bundle.make("test/scenario/shards/program.ts")
   const client = yield* Cluster.client(server)
   yield* Servers.prepare(client)
@@ -57,7 +58,8 @@ export const make = Effect.fnUntraced(function* (server: Servers.Server) {
       tlsServerName: "localhost",
       user: { token }
     })
-    const args = ["--kubeconfig", kubeconfig, "--leader-elect-resource-namespace=default"]
+    const where = ["--kubeconfig", kubeconfig, "--leader-elect-resource-namespace=default"]
+    const args = [...where, `--sharding-cache=${cache}`]
     const replica: Replica = { ...(yield* Process.start([...args, ...flags], {}, { program })), user, proxy }
     yield* replica.says(/Starting Controller.*copies/)
     return replica

@@ -7,6 +7,7 @@ const copies = Controller.make({
   name: "copies",
   for: ConfigMap,
   shardBy: "namespace",
+  staysInNamespace: true,
   concurrency: 4,
   access: [Access.patch(ConfigMap)],
   reconcileObject: ({ data, metadata: { name, namespace } }, { client }) =>
