@@ -11,7 +11,7 @@ import { registered, type Self, type Shared } from "./shared.ts"
 /** How many Leases of shards are written at once. */
 const concurrency = 16
 
-export const make = Effect.fnUntraced(function* (shared: Shared, { announce, retire }: Membership) {
+export const make = Effect.fnUntraced(function* (shared: Shared, { announce, leave, retire }: Membership) {
   const { callTimeout, client, isOld, isOver, name, namespace, time, view } = shared
   /** Locks are taken and freed by one caller at a time; renewals do not wait for that. */
   const moving = yield* Semaphore.make(1)
@@ -141,6 +141,7 @@ export const make = Effect.fnUntraced(function* (shared: Shared, { announce, ret
     releaseAll: (address: string) => {
       const mine = registered(shared, address)
       if (mine === undefined) return Effect.void
+      if (mine.isLeaving) return leave(mine)
       const all = Effect.suspend(() =>
         Effect.forEach([...mine.locks.keys()], (shard) => unlock(mine, shard), { concurrency, discard: true })
       )

@@ -84,8 +84,9 @@ export const make = Effect.fnUntraced(function* (shared: Shared) {
 
   const register = Effect.fnUntraced(function* (address: string, runner: string, healthy: boolean) {
     yield* view.synced
-    const before = view.get(Records.runnerName(name, address))
     const mine = registered(shared, address)
+    if (mine?.isLeaving === true) yield* leave(mine)
+    const before = view.get(Records.runnerName(name, address))
     if (mine !== undefined && before?.lease.metadata.uid === mine.uid) return yield* join(mine.uid)
     if (before !== undefined && !(isOver(before) && (yield* retire(before)))) {
       const message = `an earlier process with the address ${address} may still run: waiting until its Lease ${namespace}/${before.lease.metadata.name} expires`
@@ -98,7 +99,7 @@ export const make = Effect.fnUntraced(function* (shared: Shared) {
     const id = yield* join(uid).pipe(
       Effect.onError(() => Effect.ignore(retire({ lease, since: sentAt, isDeleted: false })))
     )
-    shared.self = { address, uid, lease, sentAt, locks: new Map() }
+    shared.self = { address, uid, lease, sentAt, locks: new Map(), isLeaving: false }
     return id
   })
 
@@ -107,7 +108,8 @@ export const make = Effect.fnUntraced(function* (shared: Shared) {
     const attempt = Effect.suspend(() => {
       const sentAt = now()
       const kept = { ...mine.lease, spec: { ...mine.lease.spec, ...renewed() } }
-      const lease = Records.withLocks(kept, mine.locks.keys())
+      const runner = mine.isLeaving ? Records.leaving(kept) : kept
+      const lease = Records.withLocks(runner, mine.locks.keys())
       return Effect.map(client.update(Lease, lease, callTimeout), (stored) => ({ stored, sentAt }))
     })
     const stored = yield* attempt.pipe(
@@ -154,12 +156,23 @@ export const make = Effect.fnUntraced(function* (shared: Shared) {
     return isThere ? shards.filter((shard) => mine.locks.has(shard)) : []
   })
 
+  /**
+   * Effect Cluster unregisters a runner before its entities end. The others divide the shards among themselves from now on, but each lock is this runner's
+   * until it is released. The next renewal does it if this one fails.
+   */
   const unregister = Effect.fnUntraced(function* (address: string) {
     const mine = registered(shared, address)
     if (mine === undefined) return
-    shared.self = undefined
-    yield* retire({ lease: mine.lease, since: 0, isDeleted: false })
+    mine.isLeaving = true
+    yield* renew(mine)
   })
+
+  /** Ends this registration, and all its locks with it. */
+  const leave = (mine: Self) =>
+    Effect.suspend(() => {
+      if (shared.self === mine) shared.self = undefined
+      return Effect.asVoid(retire({ lease: mine.lease, since: 0, isDeleted: false }))
+    })
 
   /** The Lease of a runner that has expired is deleted by the first process that sees it. */
   const getRunners = Effect.gen(function* () {
@@ -194,6 +207,7 @@ export const make = Effect.fnUntraced(function* (shared: Shared) {
       const seen = find(address)
       return seen !== undefined && !isOver(seen)
     },
+    leave: (mine: Self) => oneAtATime.withPermits(1)(leave(mine)),
     refresh: (address: string, shards: ReadonlyArray<string>) => oneAtATime.withPermits(1)(refresh(address, shards)),
     register: (address: string, runner: string, healthy: boolean) =>
       oneAtATime.withPermits(1)(register(address, runner, healthy)),

@@ -77,12 +77,18 @@ export const runnerLease = (
   spec: { ...spec, holderIdentity: address }
 })
 
-/** The runner of a Lease; undefined if the Lease is of something else. */
+/** The runner of a Lease; undefined if it leaves, or the Lease is of something else. */
 export const runnerOf = (lease: Lease): RunnerRecord | undefined => {
   const { annotations = {} } = lease.metadata
   const [address, runner] = [holderOf(lease), annotations[runnerAnnotation]]
   if (address === "" || runner === undefined) return undefined
   return { address, runner, healthy: annotations[healthyAnnotation] !== "false" }
+}
+
+/** The same Lease of a runner that leaves: it holds its locks, and gets no others. */
+export const leaving = (lease: Lease): Lease => {
+  const { [runnerAnnotation]: _, ...annotations } = lease.metadata.annotations ?? {}
+  return { ...lease, metadata: { ...lease.metadata, annotations } }
 }
 
 /** The same Lease with the locks that its runner has: they stand although a person deletes the Lease of one. */

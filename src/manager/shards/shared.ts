@@ -29,6 +29,8 @@ export interface Self {
   sentAt: number
   /** The Leases of the shards that this process has locked, as stored last. */
   readonly locks: Map<string, Lease>
+  /** It is not a runner any more, and keeps its locks until its work has ended. */
+  isLeaving: boolean
 }
 
 /** Watches the Leases for as long as the scope is open. */

@@ -23,7 +23,7 @@ const options = { shardsPerGroup: shards.length }
 const Operation = Schema.Struct({
   act: Schema.Literals([
     ...(["take", "give", "wait", "nap", "nap", "outage", "stop", "wake", "cut", "heal"] as const),
-    ...(["lose", "kill", "leave", "join", "edit", "delete"] as const)
+    ...(["lose", "kill", "unregister", "leave", "join", "edit", "delete"] as const)
   ]),
   who: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: members - 1 })),
   shard: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: shards.length - 1 })),
@@ -127,8 +127,10 @@ const run = Effect.fnUntraced(function* (sequence: Sequence) {
       fleet[who] = undefined
       yield* Effect.forkScoped(one.kill)
       yield* Fleet.settle
+    } else if (act === "unregister") {
+      yield* go(one.storage.unregister(one.address))
     } else if (act === "leave") {
-      yield* go(Effect.andThen(one.storage.releaseAll(one.address), one.storage.unregister(one.address)))
+      yield* go(Effect.andThen(one.storage.unregister(one.address), one.storage.releaseAll(one.address)))
     }
     yield* check(act)
   }

@@ -7,11 +7,14 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import * as Entity from "effect/cluster/Entity"
+import * as EntityId from "effect/cluster/EntityId"
 import * as MessageStorage from "effect/cluster/MessageStorage"
 import * as RunnerAddress from "effect/cluster/RunnerAddress"
 import * as Runners from "effect/cluster/Runners"
 import * as Sharding from "effect/cluster/Sharding"
 import * as ShardingConfig from "effect/cluster/ShardingConfig"
+import * as Rpc from "effect/rpc/Rpc"
 import * as TestClock from "effect/testing/TestClock"
 import { Lease } from "../../../src/kube/resources.ts"
 import { Cache } from "../../../src/layers/Cache.ts"
@@ -30,7 +33,12 @@ const counted = (inner: Transport["Service"], requests: Requests): Transport["Se
   watch: (request) => (requests.count++, inner.watch(request))
 })
 
-const start = Effect.fnUntraced(function* (port: number, shardsPerGroup: number, requests: Requests = { count: 0 }) {
+const start = Effect.fnUntraced(function* (
+  port: number,
+  shardsPerGroup: number,
+  requests: Requests = { count: 0 },
+  application: Layer.Layer<never, never, Sharding.Sharding> = Layer.empty
+) {
   const scope = yield* Scope.make()
   const alive = { transport: true }
   const inner = counted(yield* Transport, requests)
@@ -38,7 +46,8 @@ const start = Effect.fnUntraced(function* (port: number, shardsPerGroup: number,
     ...inner,
     send: (request) => (alive.transport ? inner.send(request) : Effect.never)
   }
-  const layer = Sharding.layer.pipe(
+  const layer = application.pipe(
+    Layer.provideMerge(Sharding.layer),
     Layer.provide(Runners.layerNoop),
     Layer.provideMerge(MessageStorage.layerNoop),
     Layer.provide(LeaseRunnerStorage.layer(Fleet.where)),
@@ -53,6 +62,7 @@ const start = Effect.fnUntraced(function* (port: number, shardsPerGroup: number,
   const sharding = Context.get(context, Sharding.Sharding)
   const ids = Array.from({ length: shardsPerGroup }, (_, index) => index + 1)
   return {
+    sharding,
     held: () => ids.filter((id) => sharding.hasShardId(Fleet.shard(id))),
     /** An orderly end. */
     stop: Scope.close(scope, Exit.void),
@@ -65,6 +75,20 @@ const advance = (seconds: number) =>
   Effect.forEach(Array.from({ length: seconds }), () => Effect.andThen(TestClock.adjust("1 second"), Fleet.settle), {
     discard: true
   })
+
+/** An entity that works on a message for some seconds. `log`: which runner begins and ends when. */
+const Job = Entity.make("Job", [Rpc.make("Run")])
+const jobs = (log: Array<string>) =>
+  Job.toLayer(
+    Effect.map(Entity.CurrentRunnerAddress, ({ port }) => ({
+      Run: () =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => log.push(`${port} begins`)),
+          () => Effect.sleep("8 seconds"),
+          () => Effect.sync(() => log.push(`${port} ends`))
+        )
+    }))
+  )
 
 const all = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
@@ -110,6 +134,25 @@ describe("Effect Cluster on Leases", () => {
         items.filter(({ metadata }) => metadata.name.includes("-runner-")),
         1
       )
+    }).pipe(Effect.scoped, Effect.provide(Fleet.server))
+  )
+
+  it.effect("a runner that stops has its locks until its entities have ended", () =>
+    Effect.gen(function* () {
+      const log: Array<string> = []
+      const [a, b] = [yield* start(1, 8, undefined, jobs(log)), yield* start(2, 8, undefined, jobs(log))]
+      yield* advance(60)
+      const ids = all(32).map(String)
+      const id = ids.find((one) => a.sharding.hasShardId(a.sharding.getShardId(EntityId.make(one), "default"))) ?? ""
+      const send = ({ sharding }: typeof a) =>
+        Effect.flatMap(sharding.makeClient(Job), (job) => Effect.forkScoped(Effect.exit(job(id).Run())))
+      yield* send(a)
+      yield* advance(1)
+      yield* Effect.forkScoped(a.stop)
+      const answer = yield* send(b)
+      yield* advance(30)
+      assert.isTrue(Exit.isSuccess(yield* Fiber.join(answer)))
+      assert.deepStrictEqual(log, ["1 begins", "1 ends", "2 begins", "2 ends"])
     }).pipe(Effect.scoped, Effect.provide(Fleet.server))
   )
 
