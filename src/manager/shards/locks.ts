@@ -12,7 +12,7 @@ import { registered, type Self, type Shared } from "./shared.ts"
 const concurrency = 16
 
 export const make = Effect.fnUntraced(function* (shared: Shared, { announce, leave, retire }: Membership) {
-  const { callTimeout, client, isOld, isOver, name, namespace, time, view } = shared
+  const { callTimeout, client, interval, isOld, isOver, name, namespace, now, time, view } = shared
   /** Locks are taken and freed by one caller at a time; renewals do not wait for that. */
   const moving = yield* Semaphore.make(1)
 
@@ -67,15 +67,38 @@ export const make = Effect.fnUntraced(function* (shared: Shared, { announce, lea
 
   /**
    * Several locks; the Lease of their runner names them afterwards. Where the Lease of a lock is absent, a person may have deleted it, and this process may
-   * not have seen who had it. So the Leases of the runners are read first, which is not needed otherwise.
+   * not have seen who had it. So the Leases of the runners are read first, which is not needed otherwise. One write that fails costs one lock, and a slow
+   * server gives some of them before Effect Cluster stops to wait: it asks for the others again. Locks of which it does not get to know are forgotten, so
+   * that they are freed.
    */
-  const acquire = Effect.fnUntraced(function* (mine: Self, shards: ReadonlyArray<string>) {
-    const before = mine.locks.size
-    const claimedBy = shards.some((shard) => !mine.locks.has(shard) && isAbsent(shard)) ? yield* claims(mine) : () => []
-    const locked = yield* Effect.filter(shards, (shard) => lock(mine, shard, claimedBy), { concurrency })
-    if (mine.locks.size > before) yield* announce(mine)
-    return locked
-  })
+  const acquire = (mine: Self, shards: ReadonlyArray<string>) => {
+    const before = new Set(mine.locks.keys())
+    const failures: Array<ApiError.ApiError> = []
+    return Effect.gen(function* () {
+      const claimedBy = shards.some((shard) => !before.has(shard) && isAbsent(shard)) ? yield* claims(mine) : () => []
+      const until = now() + interval / 3
+      const attempt = (shard: string) =>
+        Effect.suspend(() => (now() < until ? lock(mine, shard, claimedBy) : Effect.succeed(before.has(shard)))).pipe(
+          Effect.catch((error) =>
+            Effect.as(
+              Effect.sync(() => failures.push(error)),
+              false
+            )
+          )
+        )
+      const locked = yield* Effect.filter(shards, attempt, { concurrency })
+      const [failure] = failures
+      if (locked.length === 0 && failure !== undefined) return yield* Effect.fail(failure)
+      if (mine.locks.size > before.size) yield* announce(mine)
+      return locked
+    }).pipe(
+      Effect.onInterrupt(() =>
+        Effect.sync(() => {
+          for (const shard of mine.locks.keys()) if (!before.has(shard)) mine.locks.delete(shard)
+        })
+      )
+    )
+  }
 
   const unlock = Effect.fnUntraced(function* (mine: Self, shard: string) {
     const lease = mine.locks.get(shard)
@@ -132,7 +155,7 @@ export const make = Effect.fnUntraced(function* (shared: Shared, { announce, lea
     acquire: (address: string, shards: ReadonlyArray<string>) => {
       const mine = registered(shared, address)
       if (mine === undefined) return Effect.succeed([])
-      return moving.withPermits(1)(acquire(mine, shards))
+      return moving.withPermits(1)(Effect.suspend(() => acquire(mine, shards)))
     },
     release: (address: string, shard: string) => {
       const mine = registered(shared, address)

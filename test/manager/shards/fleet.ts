@@ -101,10 +101,11 @@ export interface Member {
   readonly kill: Effect.Effect<void>
 }
 
-/** Starts a runner in a scope of its own. `port` makes its address. */
+/** Starts a runner in a scope of its own. `port` makes its address. `sent`: see {@link gated}. */
 export const start = Effect.fnUntraced(function* (
   port: number,
-  options: Partial<ShardingConfig.ShardingConfig["Service"]> = {}
+  options: Partial<ShardingConfig.ShardingConfig["Service"]> = {},
+  sent?: (request: Request) => Effect.Effect<void>
 ) {
   const address = RunnerAddress.make("runner", port)
   const gate = openGate()
@@ -114,7 +115,7 @@ export const start = Effect.fnUntraced(function* (
   const layer = LeaseRunnerStorage.layer(where).pipe(
     Layer.provide(Cache.layer()),
     Layer.provide(KubeClient.layer),
-    Layer.provide(Layer.succeed(Transport, gated(inner, gate))),
+    Layer.provide(Layer.succeed(Transport, gated(inner, gate, sent))),
     Layer.provide(config)
   )
   const context = yield* Layer.buildWithScope(Layer.fresh(layer), scope)

@@ -7,6 +7,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { Lease } from "../../../src/kube/resources.ts"
@@ -306,6 +308,40 @@ describe("locks of shards", () => {
       yield* a.storage.getRunners
       yield* Fleet.settle
       assert.lengthOf(yield* b.storage.acquire(b.address, [Fleet.shard(1)]), 1)
+    }).pipe(Effect.scoped, Effect.provide(Fleet.server))
+  )
+
+  const many = Array.from({ length: 40 }, (_, index) => Fleet.shard(index + 1))
+
+  it.effect("that a runner asks for together are not lost when the response for one of them is", () =>
+    Effect.gen(function* () {
+      const [a] = yield* two
+      a.gate.loses = true
+      assert.lengthOf(yield* a.storage.acquire(a.address, many), many.length - 1)
+      yield* a.storage.getRunners
+      yield* Fleet.settle
+      assert.lengthOf(yield* a.storage.acquire(a.address, many), many.length)
+    }).pipe(Effect.scoped, Effect.provide(Fleet.server))
+  )
+
+  it.effect("that a runner took while it was interrupted can be had by others", () =>
+    Effect.gen(function* () {
+      let writes = 0
+      // Its process is stopped when it has locked some shards and asks for others.
+      const stop = Effect.suspend(() => (++writes === 20 ? a.gate.awake.close : Effect.void))
+      const a: Fleet.Member = yield* Fleet.start(1, options, () => stop)
+      const b = yield* Fleet.start(2, options)
+      assert.isTrue(yield* a.register)
+      assert.isTrue(yield* b.register)
+      const taking = yield* Effect.forkScoped(a.storage.acquire(a.address, many))
+      yield* Fleet.settle
+      yield* Effect.forkScoped(Fiber.interrupt(taking))
+      yield* Fleet.settle
+      a.gate.awake.openUnsafe()
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(taking)))
+      yield* a.storage.getRunners
+      yield* Fleet.settle
+      assert.lengthOf(yield* b.storage.acquire(b.address, many), many.length)
     }).pipe(Effect.scoped, Effect.provide(Fleet.server))
   )
 })
