@@ -13,7 +13,9 @@ export const make = (entry: string): Effect.Effect<string, never, Scope.Scope> =
   Effect.flatMap(Process.folder, (folder) => Effect.promise(() => write(entry, folder)))
 
 const write = async (entry: string, folder: string): Promise<string> => {
-  const bundle = await rolldown({ input: { main: join(root, entry) }, platform: "node", logLevel: "silent" })
+  // With it, examples find the package by its name.
+  const tsconfig = join(root, "examples/tsconfig.json")
+  const bundle = await rolldown({ input: { main: join(root, entry) }, tsconfig, platform: "node", logLevel: "silent" })
   await bundle.write({ dir: folder, format: "esm", entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" })
   await bundle.close()
   return join(folder, "main.mjs")

@@ -43,6 +43,18 @@ export class ShardLocks extends Context.Service<
 /**
  * Stores runners and locks as Leases. The expiration of a lock, the interval of renewals and the number of shards are those of `ShardingConfig`. Fails
  * when the runners that are there have another number of shards. Needs the rights to get, list, watch, create, update, patch and delete Leases.
+ * `RunnerHealth` follows the Leases of runners, so nothing else has to be provided for it. An application with sockets:
+ *
+ * ```ts
+ * const cluster = SocketRunner.layer.pipe(
+ *   Layer.provide([NodeClusterSocket.layerSocketServer, NodeClusterSocket.layerClientProtocol]),
+ *   Layer.provide([LeaseRunnerStorage.layer({ namespace: "default", name: "counters" }), MessageStorage.layerNoop]),
+ *   Layer.provide([kubernetes, RpcSerialization.layerSchemaBinary()]),
+ *   Layer.provideMerge(ShardingConfig.layerFromEnv())
+ * )
+ * ```
+ *
+ * `kubernetes` provides `Cache` and `KubeClient`. `examples/entities` is the whole program.
  */
 export const layer = (
   options: Options
