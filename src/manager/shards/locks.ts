@@ -92,7 +92,7 @@ export const make = Effect.fnUntraced(function* (shared: Shared, { announce, lea
       if (mine.locks.size > before.size) yield* announce(mine)
       return locked
     }).pipe(
-      Effect.onInterrupt(() =>
+      Effect.onError(() =>
         Effect.sync(() => {
           for (const shard of mine.locks.keys()) if (!before.has(shard)) mine.locks.delete(shard)
         })
