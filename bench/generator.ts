@@ -26,7 +26,7 @@ const managedFields = (i: number): string => {
 }
 
 /** One pod as a list contains it: without apiVersion and kind, managedFields last in the metadata, as Go writes them. */
-const pod = (i: number, trimmed: boolean): string => {
+export const pod = (i: number, trimmed: boolean, version = 500_000 + i): string => {
   const app = `service-${i % 200}`
   const name = `${app}-7d9f8b6c5d-${i.toString(36).padStart(5, "x")}`
   const meta = [
@@ -34,7 +34,7 @@ const pod = (i: number, trimmed: boolean): string => {
     `"generateName":"${app}-7d9f8b6c5d-"`,
     `"namespace":"team-${i % 50}"`,
     `"uid":"${uid(i, "a1b2")}"`,
-    `"resourceVersion":"${500_000 + i}"`,
+    `"resourceVersion":"${version}"`,
     `"creationTimestamp":"2026-01-01T00:00:00Z"`,
     `"labels":{"app":"${app}","pod-template-hash":"7d9f8b6c5d","tier":"backend"}`,
     `"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"${app}-7d9f8b6c5d","uid":"${uid(i % 200, "c3d4")}","controller":true,"blockOwnerDeletion":true}]`

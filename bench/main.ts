@@ -25,7 +25,8 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   idle: () => import("./loops/idle.ts"),
   console: () => import("./console.ts"),
   sharding: () => import("./sharding.ts"),
-  watches: () => import("./watches.ts")
+  watches: () => import("./watches.ts"),
+  scale: () => import("./scale.ts")
 }
 
 const show = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 })

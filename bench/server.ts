@@ -3,6 +3,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { Agent, request } from "node:https"
 import { createInterface } from "node:readline"
+import { setTimeout as sleep } from "node:timers/promises"
 import { rolldown } from "rolldown"
 
 export interface Server {
@@ -32,28 +33,60 @@ export const serve = async (): Promise<Server> => {
   return { ...(JSON.parse(line) as Omit<Server, "stop">), stop }
 }
 
-/** Creates the objects with these numbers over some connections, in turn. */
-export const create = async (
+interface Requests {
+  readonly connections: number
+  /** The number of the first one; the function makes a request of each number. */
+  readonly from: number
+  readonly count: number
+  /** Undefined: as fast as the server answers. */
+  readonly perSecond?: number | undefined
+}
+
+interface Request {
+  readonly method: "POST" | "PATCH"
+  readonly path: string
+  readonly body: object
+}
+
+/** Sends requests over some connections, in turn. */
+export const send = async (
   { ca, port, token }: Server,
-  path: string,
-  { from, objects, connections }: { readonly from: number; readonly objects: number; readonly connections: number },
-  objectOf: (index: number) => object
+  { connections, count, from, perSecond = Infinity }: Requests,
+  requestOf: (index: number) => Request
 ): Promise<void> => {
   const agent = new Agent({ keepAlive: true, maxSockets: connections, ca })
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
-  const post = (index: number) =>
+  const one = (index: number) =>
     new Promise<void>((resolve, reject) => {
-      const asked = request({ agent, host: "127.0.0.1", port, path, method: "POST", headers }, (answer) => {
-        answer.on("end", () => (answer.statusCode === 201 ? resolve() : reject(new Error(`${answer.statusCode}`))))
+      const { body, method, path } = requestOf(index)
+      const type = method === "PATCH" ? "application/merge-patch+json" : "application/json"
+      const headers = { authorization: `Bearer ${token}`, "content-type": type }
+      const asked = request({ agent, host: "127.0.0.1", port, path, method, headers }, (answer) => {
+        const isOk = answer.statusCode === (method === "POST" ? 201 : 200)
+        answer.on("end", () => (isOk ? resolve() : reject(new Error(`${answer.statusCode}`))))
         answer.resume()
       })
       asked.on("error", reject)
-      asked.end(JSON.stringify(objectOf(index)))
+      asked.end(JSON.stringify(body))
     })
+  const began = performance.now()
   let next = from
   const worker = async () => {
-    while (next < from + objects) await post(next++)
+    while (next < from + count) {
+      const index = next++
+      const early = began + ((index - from) * 1000) / perSecond - performance.now()
+      if (early > 0) await sleep(early)
+      await one(index)
+    }
   }
   await Promise.all(Array.from({ length: connections }, worker))
   agent.destroy()
 }
+
+/** Creates the objects with these numbers over some connections, in turn. */
+export const create = (
+  server: Server,
+  path: string,
+  { connections, from, objects }: { readonly from: number; readonly objects: number; readonly connections: number },
+  objectOf: (index: number) => object
+): Promise<void> =>
+  send(server, { connections, count: objects, from }, (index) => ({ method: "POST", path, body: objectOf(index) }))

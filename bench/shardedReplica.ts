@@ -1,14 +1,17 @@
 /**
- * One replica of a sharded controller, for `sharding.ts`. Its reconcile waits 10 ms on something else. It begins when it reads a line on standard input, and
- * prints its state ten times a second as a line of JSON.
+ * One replica of a sharded controller, for `replicas.ts`. Its reconcile waits 10 ms on something else. It prints its state ten times a second as a line of JSON,
+ * and reads orders on standard input, a line of JSON each.
  */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
-import { once } from "node:events"
+import * as Stream from "effect/Stream"
+import { createInterface } from "node:readline"
+import type { Key } from "../src/kube/Key.ts"
 import { ConfigMap } from "../src/kube/resources.ts"
 import { Cache } from "../src/layers/Cache.ts"
 import * as Controller from "../src/layers/Controller.ts"
@@ -32,33 +35,60 @@ export interface Options {
   readonly concurrency: number
 }
 
+/**
+ * Begins a measurement. The first lets the runs begin that have waited since the start, one of each object. A later one with `keys` reconciles so many objects
+ * again; one without only counts what changes of objects cause.
+ */
+export interface Order {
+  readonly measurement: number
+  readonly keys?: number
+}
+
 /** A line of its output. */
 export interface State {
   readonly held: number
+  /** The measurement to which the rest belongs; 0 before the first. */
+  readonly measurement: number
   readonly reconciled: number
-  /** Milliseconds since the epoch of the last reconcile. */
-  readonly last: number
-  /** Milliseconds of the processor since the beginning. */
+  /** Since the order. */
+  readonly now: Usage
+  /** Since the order, at the last reconcile. */
+  readonly last: Usage
+  readonly residentMiB: number
+}
+
+interface Usage {
+  readonly millis: number
+  /** Milliseconds of the processor. */
   readonly cpu: number
 }
 
 const { address, ca, cluster, concurrency, server, shards, token } = JSON.parse(process.argv[2] ?? "{}") as Options
 
-let begun: NodeJS.CpuUsage | undefined
-let [reconciled, last, held] = [0, 0, 0]
+let [measurement, reconciled, held] = [0, 0, 0]
+let [began, begun] = [performance.now(), process.cpuUsage()]
+const usage = (): Usage => {
+  const { system, user } = process.cpuUsage(begun)
+  return { millis: performance.now() - began, cpu: (system + user) / 1000 }
+}
+let last = usage()
+const mine = new Set<Key>()
 const go = Deferred.makeUnsafe<void>()
+const again = Effect.runSync(Queue.unbounded<Key>())
 
 const worker = Controller.make({
   name: "worker",
   for: ConfigMap,
   shardBy: "key",
   concurrency,
-  reconcile: () =>
+  sources: [Stream.fromQueue(again)],
+  reconcile: ({ key }) =>
     Effect.gen(function* () {
       yield* Deferred.await(go)
       yield* Effect.sleep("10 millis")
+      mine.add(key)
       reconciled++
-      last = Date.now()
+      last = usage()
     })
 })
 
@@ -78,11 +108,21 @@ const divided = HeldShards.layerLeases({
 })
 
 const report = Effect.sync(() => {
-  const { system, user } = begun === undefined ? { system: 0, user: 0 } : process.cpuUsage(begun)
-  const cpu = (system + user) / 1000
-  const state: State = { held, reconciled, last, cpu }
+  const residentMiB = process.memoryUsage.rss() / 1024 / 1024
+  const state: State = { held, measurement, reconciled, now: usage(), last, residentMiB }
   process.stdout.write(`${JSON.stringify(state)}\n`)
 })
+
+const obey = (line: string): void => {
+  const { keys = 0, measurement: number } = JSON.parse(line) as Order
+  measurement = number
+  reconciled = 0
+  began = performance.now()
+  begun = process.cpuUsage()
+  last = usage()
+  if (number === 1) Deferred.doneUnsafe(go, Effect.void)
+  else Queue.offerAllUnsafe(again, [...mine].slice(0, keys))
+}
 
 await Effect.gen(function* () {
   const context = yield* Layer.build(Layer.provideMerge(divided, services))
@@ -97,9 +137,6 @@ await Effect.gen(function* () {
       )
     ) ?? Effect.void
   )
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(report, Effect.sleep("100 millis"))))
-  yield* Effect.promise(() => once(process.stdin, "data"))
-  begun = process.cpuUsage()
-  yield* Deferred.succeed(go, undefined)
-  return yield* Effect.never
+  createInterface({ input: process.stdin }).on("line", obey)
+  return yield* Effect.forever(Effect.andThen(report, Effect.sleep("100 millis")))
 }).pipe(Effect.scoped, Effect.runPromise)
