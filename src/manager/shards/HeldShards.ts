@@ -120,6 +120,14 @@ const make = Effect.gen(function* () {
     }
     const end = (reason: LeaderLost["reason"], message: string) =>
       Deferred.doneUnsafe(lost, Effect.succeed(new LeaderLost({ reason, message })))
+    // From before the works until they have ended: a lock may expire while they end.
+    yield* Effect.forkScoped(
+      Effect.whileLoop({
+        while: isValidUnsafe,
+        body: () => Effect.sleep(Math.ceil(provenFor(shard))),
+        step: () => {}
+      })
+    )
     // Works end side by side, and with them the runs of all controllers.
     const scope = yield* Effect.acquireRelease(Scope.make("parallel"), (one, exit) =>
       Effect.ensuring(
@@ -133,7 +141,7 @@ const make = Effect.gen(function* () {
       () => Effect.sync(() => held.delete(number))
     )
     yield* Effect.forEach([...works], (work) => open(work, one), { discard: true })
-    while (isValidUnsafe()) yield* Effect.sleep(Math.ceil(provenFor(shard)))
+    yield* Deferred.await(lost)
   }, Effect.scoped)
 
   const holders = new Map<number, string>()

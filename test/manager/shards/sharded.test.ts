@@ -181,6 +181,31 @@ describe("a controller with shardBy", () => {
     }).pipe(Effect.scoped, Effect.provide(Fleet.server))
   )
 
+  it.effect("ends a run whose shard moves when the lock is not proven any more, although it may take ten seconds", () =>
+    Effect.gen(function* () {
+      yield* Replicas.populate
+      const world = Replicas.world({ ...settings, shards: 4, work: "700 millis" })
+      const [one, two] = [yield* Replicas.start("one", world), yield* Replicas.start("two", world)]
+      const stopped = ({ gate }: Replicas.Replica, seconds: number) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => gate.awake.closeUnsafe()),
+          () => Replicas.advance(seconds),
+          () => Effect.sync(() => gate.awake.openUnsafe())
+        )
+      yield* Replicas.advance(10)
+      yield* stopped(one, 15)
+      yield* Fleet.settle
+      yield* stopped(one, 1)
+      yield* Fleet.settle
+      // The second replica has all shards now, and has to give some of them back while it gets no responses.
+      yield* Replicas.add("shop-late-3")
+      yield* Fleet.settle
+      yield* stopped(two, 23)
+      yield* Replicas.advance(60)
+      assert.deepStrictEqual(Replicas.overlaps(world), [])
+    }).pipe(Effect.scoped, Effect.provide(Fleet.server))
+  )
+
   it.effect("divides by a text of the object, whose deletion is reconciled where it was", () =>
     Effect.gen(function* () {
       yield* Replicas.populate
