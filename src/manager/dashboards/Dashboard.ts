@@ -209,6 +209,9 @@ const panel = ({ base, description, queries, texts, thresholds = [], title, type
   options: options[type]
 })
 
+/** A panel that shows values over time. */
+export const timeseries = (one: Omit<Panel, "type">): Panel => ({ type: "timeseries", ...one })
+
 /** The threshold is a dashed line, so that a value near it is seen before it is reached. */
 const timeseriesStyle = (hasThresholds: boolean) => ({
   drawStyle: "line",

@@ -1,5 +1,5 @@
 /** The dashboard of the controllers: their reconciles, queues and informers. Thresholds are those of `deploy/alerts.yaml`. */
-import type { Dashboard, Panel, Row } from "./Dashboard.ts"
+import { type Dashboard, type Row, timeseries } from "./Dashboard.ts"
 import * as Queries from "./queries.ts"
 
 const byController = ["controller"]
@@ -8,8 +8,6 @@ const selected = `controller=~"$controller"`
 
 const rate = (metric: string, labels: ReadonlyArray<string>) => Queries.rate(metric, labels, selected)
 const max = (metric: string, labels: ReadonlyArray<string>) => Queries.max(metric, labels, selected)
-
-const timeseries = (one: Omit<Panel, "type">): Panel => ({ type: "timeseries", ...one })
 
 const reconciles: Row = {
   title: "Reconciles",

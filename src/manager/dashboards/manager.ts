@@ -1,5 +1,5 @@
 /** The dashboard of the process: who leads, the requests to the API server, and what the replicas use. Thresholds are those of `deploy/alerts.yaml`. */
-import type { Dashboard, Panel, Row } from "./Dashboard.ts"
+import { type Dashboard, type Row, timeseries } from "./Dashboard.ts"
 import * as Queries from "./queries.ts"
 
 const selected = `instance=~"$instance"`
@@ -8,8 +8,6 @@ const byInstance = ["instance"]
 const rate = (metric: string, labels: ReadonlyArray<string>) => Queries.rate(metric, labels, selected)
 const max = (metric: string, labels: ReadonlyArray<string>) => Queries.max(metric, labels, selected)
 const percentiles = (metric: string, labels: ReadonlyArray<string>) => Queries.percentiles(metric, labels, selected)
-
-const timeseries = (one: Omit<Panel, "type">): Panel => ({ type: "timeseries", ...one })
 
 /** The program exports these with `--client-metrics=all` only. */
 const onRequest = "With --client-metrics=all."

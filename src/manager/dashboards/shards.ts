@@ -1,10 +1,8 @@
 /** The dashboard of shards, for programs with controllers that are divided: which replica has how many, and how often and how long shards have none. */
-import type { Dashboard, Panel, Query, Row } from "./Dashboard.ts"
+import { type Dashboard, type Query, type Row, timeseries } from "./Dashboard.ts"
 import * as Queries from "./queries.ts"
 
 const selected = `instance=~"$instance"`
-
-const timeseries = (one: Omit<Panel, "type">): Panel => ({ type: "timeseries", ...one })
 
 /** Each replica counts what happens to all shards, so one of them is enough; a replica that has just started has counted less. */
 const most = (change: string, legend: string): Query => ({ expr: `max (${change})`, legend })

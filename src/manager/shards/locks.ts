@@ -88,7 +88,7 @@ export const make = Effect.fnUntraced(function* (shared: Shared, { announce, lea
         )
       const locked = yield* Effect.filter(shards, attempt, { concurrency })
       const [failure] = failures
-      if (locked.length === 0 && failure !== undefined) return yield* Effect.fail(failure)
+      if (locked.length === 0 && failure !== undefined) return yield* failure
       if (mine.locks.size > before.size) yield* announce(mine)
       return locked
     }).pipe(

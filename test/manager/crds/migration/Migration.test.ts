@@ -28,6 +28,17 @@ const prepared = Effect.gen(function* () {
   yield* Cluster.store("v2")
 })
 
+/** A migration that ends before its third page. */
+const interrupted = Effect.gen(function* () {
+  const client = yield* KubeClient
+  let lists = 0
+  const dying = KubeClient.of({
+    ...client,
+    listPage: (resource, options) => (++lists === 3 ? Effect.interrupt : client.listPage(resource, options))
+  })
+  yield* Effect.exit(Effect.provideService(migrate(), KubeClient, dying))
+})
+
 describe("a migration", () => {
   it.effect(
     "has all objects stored in the storage version and removes the other versions from status.storedVersions",
@@ -152,13 +163,7 @@ describe("a migration", () => {
   it.effect("that is interrupted is continued by the next run after its last complete page", () =>
     Effect.gen(function* () {
       yield* prepared
-      const client = yield* KubeClient
-      let lists = 0
-      const dying = KubeClient.of({
-        ...client,
-        listPage: (resource, options) => (++lists === 3 ? Effect.interrupt : client.listPage(resource, options))
-      })
-      yield* Effect.exit(Effect.provideService(migrate(), KubeClient, dying))
+      yield* interrupted
       assert.deepStrictEqual(yield* Cluster.storedVersions, ["v1", "v2"])
       const done = yield* migrate()
       assert.deepInclude(done, { outcome: "migrated", isResumed: true, objects: 2, rewritten: 2 })
@@ -169,13 +174,7 @@ describe("a migration", () => {
   it.effect("begins with the first object if the definition has changed since the checkpoint", () =>
     Effect.gen(function* () {
       yield* prepared
-      const client = yield* KubeClient
-      let lists = 0
-      const dying = KubeClient.of({
-        ...client,
-        listPage: (resource, options) => (++lists === 3 ? Effect.interrupt : client.listPage(resource, options))
-      })
-      yield* Effect.exit(Effect.provideService(migrate(), KubeClient, dying))
+      yield* interrupted
       yield* Cluster.store("v1")
       yield* Cluster.put(["w00a"])
       yield* Cluster.store("v2")
