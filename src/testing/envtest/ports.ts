@@ -15,18 +15,19 @@ const perProcess = 64
 
 const processes = 212
 
-/** Processes that run at the same time have different numbers, so that they look for free ports in different places. */
-const block = lowest + (process.pid % processes) * perProcess
+/** Processes that run at the same time have different numbers, so that they look for free ports in different places first. */
+const block = process.pid % processes
 
 let next = randomInt(perProcess)
 
-/** Ports of 127.0.0.1 on which nothing listens now. Those that were returned before come again only after all others. */
+/** Ports of 127.0.0.1 on which nothing listens now. Those that were returned before come again only after the others of this process. */
 export const freePorts = async (count: number): Promise<ReadonlyArray<number>> => {
   const ports: Array<number> = []
   for (let tries = 0; ports.length < count; tries++) {
-    if (tries === perProcess)
-      throw new Error(`of the ports ${block} to ${block + perProcess - 1} fewer than ${count} are free`)
-    const port = block + (next++ % perProcess)
+    if (tries === processes * perProcess)
+      throw new Error(`of the ports ${lowest} to ${lowest + processes * perProcess - 1} fewer than ${count} are free`)
+    const distance = Math.trunc(tries / perProcess)
+    const port = lowest + ((block + distance) % processes) * perProcess + (next++ % perProcess)
     if (await isFree(port)) ports.push(port)
   }
   return ports

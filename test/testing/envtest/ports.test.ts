@@ -9,13 +9,14 @@ import { freePorts } from "../../../src/testing/envtest/ports.ts"
 describe("free ports", () => {
   it.live("are different, and pass over one that a server listens on", () =>
     Effect.promise(async () => {
-      const first = await freePorts(64)
-      assert.strictEqual(new Set(first).size, 64)
-      const server = createServer().listen(first[0], "127.0.0.1")
+      const [taken = 0] = await freePorts(1)
+      const server = createServer().listen(taken, "127.0.0.1")
       await once(server, "listening")
       try {
-        const again = await freePorts(63)
-        assert.sameMembers([...again], first.slice(1))
+        // more than a process looks through first, so that other programs on some of those do not matter
+        const ports = await freePorts(200)
+        assert.strictEqual(new Set(ports).size, 200)
+        assert.notInclude(ports, taken)
       } finally {
         await once(server.close(), "close")
       }
