@@ -8,3 +8,12 @@ export { ManifestError } from "./testing/apply.ts"
 export { ClusterTest, type Provides } from "./testing/ClusterTest.ts"
 export { NotReached, TestCluster } from "./testing/TestCluster.ts"
 export * as Nodes from "./simulation/Nodes.ts"
+export { type Exploration, ExplorationFailed, explore } from "./testing/explore/explore.ts"
+export type { Cluster as ExploredCluster, Options as ExploreOptions } from "./testing/explore/Exploration.ts"
+export type {
+  Failure as ExploreFailure,
+  Progress as ExploreProgress,
+  Report as ExploreReport,
+  Settings as ExploreSettings
+} from "./testing/explore/search.ts"
+export * as Invariants from "./testing/explore/invariants.ts"

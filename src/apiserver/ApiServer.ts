@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
+import type { KubeObject } from "../kube/Meta.ts"
 import type * as Resource from "../kube/Resource.ts"
 import type { NodeConnection } from "../layers/NodeConnection.ts"
 import { Transport } from "../layers/Transport.ts"
@@ -39,6 +40,8 @@ import { install } from "./apiextensions/install.ts"
 import * as Measured from "./scheme/measured.ts"
 import { all as builtIn } from "./scheme/resources.ts"
 import type { RequestScope, ServerState } from "./admission/Admission.ts"
+import type { ResourceDefinition } from "./scheme/ResourceDefinition.ts"
+import type { Version } from "./storage/Version.ts"
 import * as transport from "./transport.ts"
 import { served } from "./printers/Encoder.ts"
 
@@ -80,6 +83,12 @@ export class ApiServer extends Context.Service<
     readonly connectNodes: (connection: NodeConnection) => Effect.Effect<void, never, Scope.Scope>
     /** Copies of all objects of a kind, in order. */
     readonly snapshot: (resource: Resource.Any) => Effect.Effect<ReadonlyArray<JsonObject>>
+    /** Calls the listener after each request that wrote something, with the revision of its last write, for as long as the scope is open. */
+    readonly onWrite: (
+      listener: (request: ApiRequest, revision: number) => void
+    ) => Effect.Effect<void, never, Scope.Scope>
+    /** Copies of the objects of all kinds that were written after a revision, by kind and in order, in the version in which they are stored. */
+    readonly writtenAfter: (revision: number) => Effect.Effect<ReadonlyArray<KubeObject>>
     /** While true, every request is answered with 503; the watches that were open have ended. */
     readonly setUnavailable: (unavailable: boolean) => Effect.Effect<void>
     /** Watches open now, of all kinds. */
@@ -157,6 +166,19 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   })
   yield* Effect.orDie(bootstrap(contextOf(request, clock.currentTimeMillisUnsafe(), random)))
 
+  const stored = ({ storage }: ResourceDefinition) =>
+    select(collection(storage), { namespace: "", labels: [], fields: [] }, log.revision())
+
+  const listeners = new Set<(request: ApiRequest, revision: number) => void>()
+  const observed = (request: ApiRequest, answer: ReturnType<Api["handle"]>) => {
+    const before = log.revision()
+    return Effect.map(answer, (response) => {
+      const revision = log.revision()
+      if (revision > before) for (const listener of listeners) listener(request, revision)
+      return response
+    })
+  }
+
   const faults = Faults.make()
   const server = ApiServer.of({
     handle: (request) =>
@@ -164,8 +186,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         if (unavailable) return Effect.succeed(refused(StatusError.unavailable()))
         const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
         compaction(now)
-        return handle(contextOf(request, now, fiber.getRef(Random.Random)))
+        const answer = handle(contextOf(request, now, fiber.getRef(Random.Random)))
+        return listeners.size === 0 || request.method === "GET" ? answer : observed(request, answer)
       }),
+    onWrite: (listener) =>
+      Effect.acquireRelease(
+        Effect.sync(() => void listeners.add(listener)),
+        () => Effect.sync(() => listeners.delete(listener))
+      ),
     authenticate: (token) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const identified = state.authenticator.identify({ state, now }, token)
@@ -183,11 +211,15 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     snapshot: (resource) =>
       Effect.sync(() => {
         const kind = registry.all.find((one) => one.group === resource.group && one.plural === resource.plural)
-        if (kind === undefined) return []
-        const all = { namespace: "", labels: [], fields: [] }
-        return select(collection(kind.storage), all, log.revision()).map((version) =>
-          // In the storage version: no conversion webhook can be called here.
-          served({ ...kind, version: version.schemaVersion ?? kind.version }, version)
+        return kind === undefined ? [] : stored(kind).map((version) => asStored(kind, version))
+      }),
+    writtenAfter: (revision) =>
+      Effect.sync(() => {
+        const kinds = new Map(registry.all.map((kind) => [kind.storage, kind]))
+        return [...kinds.values()].flatMap((kind) =>
+          stored(kind)
+            .filter((version) => version.revision > revision)
+            .map((version) => asStored(kind, version) as unknown as KubeObject)
         )
       }),
     setUnavailable: (value) =>
@@ -202,6 +234,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   yield* Effect.orDie(install(server, options.crds ?? []))
   return server
 })
+
+/** In the storage version: no conversion webhook can be called here. */
+const asStored = (kind: ResourceDefinition, version: Version): JsonObject =>
+  served({ ...kind, version: version.schemaVersion ?? kind.version }, version)
 
 /** Compacts once per interval, to the revision at the end of the interval before. */
 const compactor = (log: RevisionLog.RevisionLog, interval: number) => {

@@ -1,0 +1,293 @@
+/**
+ * Explores the runs of an exploration: the undisturbed one, then all that have one perturbation, then pairs of them until the budget is used up.
+ * Failures with the same cause are one failure. Everything but the number of pairs within a time follows from the seed.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { enumerate } from "./enumerate.ts"
+import type { Declared } from "./Exploration.ts"
+import * as Judge from "./judge.ts"
+import { idOfAll, type Kind, kinds, type Perturbation } from "./perturbation.ts"
+import * as Record from "./record.ts"
+import { type Outcome, run } from "./run.ts"
+
+/** Settings of a search. */
+export interface Settings {
+  /** Of names, uids and the order of pairs. Default: 1. */
+  readonly seed?: number | undefined
+  /** How many pairs are tried at most. Default: 0. */
+  readonly pairs?: number | undefined
+  /** No run begins later than this after the first. Default: no limit. */
+  readonly budget?: Duration.Input | undefined
+  /** Only the run with these perturbations. */
+  readonly replay?: ReadonlyArray<Perturbation> | undefined
+  /** One of several searches that share the work: this one runs each `of`-th perturbation, beginning with the `index`-th. */
+  readonly share?: { readonly index: number; readonly of: number } | undefined
+  /** Called after each run. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+}
+
+/** How far a search is. */
+export interface Progress {
+  readonly name: string
+  /** Runs so far, and how many there are without pairs. */
+  readonly runs: number
+  readonly singles: number
+  readonly failures: number
+}
+
+/** One thing that goes wrong, with the smallest perturbation that shows it. */
+export interface Failure {
+  /** The name of the perturbations: with it the run can be repeated. Empty: the undisturbed run. */
+  readonly id: string
+  readonly rule: Judge.Rule
+  readonly cause: string
+  readonly message: string
+  readonly details: ReadonlyArray<string>
+  /** What happens at each perturbation: `write #2: patch deployments.apps default/web: the process ends after the write`. */
+  readonly where: ReadonlyArray<string>
+  /** The last writes of the objects that are wrong, in this run and in the undisturbed one. */
+  readonly writes: ReadonlyArray<string>
+  /** Other perturbations that fail with the same cause. */
+  readonly also: ReadonlyArray<string>
+  /** What happened in the run. */
+  readonly entries: ReadonlyArray<Record.Entry>
+}
+
+/** How many points a kind of perturbation has in the undisturbed run, and at how many of them it was tried. */
+export interface Coverage {
+  readonly kind: Kind
+  readonly points: number
+  readonly tried: number
+}
+
+/** The result of a search. */
+export interface Report {
+  readonly name: string
+  readonly seed: number
+  /** Why nothing could be explored: the scenario fails or does not converge by itself, or two runs of it differ. */
+  readonly problem: string | undefined
+  readonly undisturbed: {
+    readonly steps: number
+    readonly calls: number
+    readonly writes: number
+    readonly events: number
+    readonly runs: number
+  }
+  readonly runs: number
+  readonly pairs: number
+  /** Runs in which the controllers met something that they met in no other. */
+  readonly distinct: number
+  readonly coverage: ReadonlyArray<Coverage>
+  /** The kinds that the exploration leaves out, with the reasons. */
+  readonly without: Partial<Readonly<Record<Kind, string>>>
+  readonly failures: ReadonlyArray<Failure>
+  readonly millis: number
+}
+
+export const search = Effect.fnUntraced(function* (exploration: Declared, settings: Settings = {}) {
+  const { options } = exploration
+  const { budget, onProgress, pairs = 0, replay, seed = 1, share = { index: 0, of: 1 } } = settings
+  const began = performance.now()
+  const deadline = budget === undefined ? Infinity : began + Duration.toMillis(Duration.fromInputUnsafe(budget))
+  const without = new Set(Object.keys(options.without ?? {}) as ReadonlyArray<Kind>)
+  const undisturbed = yield* run(exploration, [], { seed })
+  const found = new Failures(undisturbed)
+  const seen = new Set<string>()
+  let runs = 1
+  let triedPairs = 0
+  let singles: ReadonlyArray<Perturbation> = []
+  const tried = new Map<Kind, number>()
+  const report = (problem?: string): Report => ({
+    name: exploration.name,
+    seed,
+    problem,
+    undisturbed: countsOf(undisturbed.entries),
+    runs,
+    pairs: triedPairs,
+    distinct: seen.size,
+    coverage: coverageOf(singles, tried),
+    without: options.without ?? {},
+    failures: found.all(),
+    millis: Math.round(performance.now() - began)
+  })
+  const problem = problemOf(undisturbed, yield* run(exploration, [], { seed }), options.converged !== undefined)
+  if (problem !== undefined) return report(problem)
+
+  const reference = Judge.referenceOf(undisturbed, options.comparable)
+  const judged = { comparable: options.comparable, hasOwnCheck: options.converged !== undefined }
+  const references = new Map<string, Judge.Reference>()
+  const referenceFor = Effect.fnUntraced(function* (perturbations: ReadonlyArray<Perturbation>) {
+    const edits = perturbations.filter(({ kind }) => kind === "delete")
+    if (edits.length === 0) return reference
+    const known = references.get(idOfAll(edits))
+    if (known !== undefined) return known
+    const made = Judge.referenceOf(yield* run(exploration, edits, { seed, isReference: true }), options.comparable)
+    references.set(idOfAll(edits), made)
+    return made
+  })
+  const attempt = Effect.fnUntraced(function* (perturbations: ReadonlyArray<Perturbation>) {
+    const outcome = yield* run(exploration, perturbations, { seed })
+    runs++
+    seen.add(observationsOf(outcome))
+    const verdicts = Judge.judge(outcome, yield* referenceFor(perturbations), judged)
+    const [first] = verdicts
+    if (first !== undefined) found.add(outcome, first, verdicts.slice(1))
+    onProgress?.({ name: exploration.name, runs, singles: singles.length, failures: found.size })
+    return { outcome, failed: first !== undefined }
+  })
+
+  if (replay !== undefined) {
+    yield* attempt(replay)
+    return report()
+  }
+  const own = Judge.judge(undisturbed, { ...reference, leaks: new Set() }, judged)
+  if (own[0] !== undefined) found.add(undisturbed, own[0], own.slice(1))
+  const all = enumerate(undisturbed.entries, without)
+  singles = all
+  const seeds: Array<Outcome> = []
+  for (const [i, one] of all.entries()) {
+    if (i % share.of !== share.index) continue
+    if (performance.now() >= deadline) break
+    const { failed, outcome } = yield* attempt([one])
+    tried.set(one.kind, (tried.get(one.kind) ?? 0) + 1)
+    if (!failed && one.kind !== "delete") seeds.push(outcome)
+  }
+  const random = generator(seed + share.index)
+  const attempted = new Set<string>()
+  for (let misses = 0; triedPairs < pairs && misses < 1000 && seeds.length > 0 && performance.now() < deadline;) {
+    const first = seeds[Math.floor(random() * seeds.length)]
+    if (first === undefined) break
+    const at = first.entries.findIndex((entry) => entry.perturbed !== undefined)
+    const seconds = enumerate(first.entries.slice(0, first.converged), new Set<Kind>([...without, "delete"]), at + 1)
+    const second = seconds[Math.floor(random() * seconds.length)]
+    const pair = second === undefined ? undefined : [...first.perturbations, second]
+    if (pair === undefined || attempted.has(idOfAll(pair))) {
+      misses++
+      continue
+    }
+    misses = 0
+    attempted.add(idOfAll(pair))
+    triedPairs++
+    yield* attempt(pair)
+  }
+  return report()
+})
+
+/** Failures by their cause; of several runs, the first one with the fewest perturbations. */
+class Failures {
+  readonly #byCause = new Map<string, { failure: Failure; readonly also: Array<string> }>()
+  readonly #undisturbed: Outcome
+
+  constructor(undisturbed: Outcome) {
+    this.#undisturbed = undisturbed
+  }
+
+  get size(): number {
+    return this.#byCause.size
+  }
+
+  add(outcome: Outcome, verdict: Judge.Verdict, others: ReadonlyArray<Judge.Verdict>): void {
+    const id = idOfAll(outcome.perturbations)
+    const known = this.#byCause.get(verdict.cause)
+    if (known !== undefined) {
+      known.also.push(id)
+      return
+    }
+    const failure: Failure = {
+      id,
+      rule: verdict.rule,
+      cause: verdict.cause,
+      message: verdict.message,
+      details: [...verdict.details, ...others.map(({ message, rule }) => `${rule}: ${message}`)],
+      where: whereOf(outcome.entries),
+      writes: lastWrites(verdict.keys, outcome, this.#undisturbed),
+      also: [],
+      entries: outcome.entries
+    }
+    this.#byCause.set(verdict.cause, { failure, also: [] })
+  }
+
+  all(): ReadonlyArray<Failure> {
+    return [...this.#byCause.values()].map(({ also, failure }) => ({ ...failure, also }))
+  }
+}
+
+const whereOf = (entries: ReadonlyArray<Record.Entry>): ReadonlyArray<string> =>
+  entries.flatMap((entry) =>
+    (entry.perturbed ?? []).map((kind) => {
+      const what =
+        entry.type === "call"
+          ? Record.nameOf(entry)
+          : entry.type === "event"
+            ? `event #${entry.n}: ${entry.change} ${entry.resource} ${entry.key}`
+            : entry.type === "step"
+              ? `step #${entry.n}: ${entry.text}`
+              : entry.type
+      return `${what}: ${kinds[kind].does}`
+    })
+  )
+
+const lastWrites = (keys: ReadonlyArray<string>, outcome: Outcome, undisturbed: Outcome): ReadonlyArray<string> =>
+  keys.slice(0, 3).flatMap((key) => {
+    const here = lastWriteOf(key, outcome)
+    const there = lastWriteOf(key, undisturbed)
+    return [
+      `last write of ${key} in this run: ${here === undefined ? "none" : Record.nameOf(here)}`,
+      `undisturbed: ${there === undefined ? "none" : Record.nameOf(there)}`
+    ]
+  })
+
+const lastWriteOf = (key: string, { entries }: Outcome): Record.Call | undefined =>
+  entries.findLast(
+    (entry): entry is Record.Call => entry.type === "call" && entry.write !== undefined && entry.key === key
+  )
+
+const countsOf = (entries: ReadonlyArray<Record.Entry>): Report["undisturbed"] => {
+  const count = (holds: (entry: Record.Entry) => boolean) => entries.filter(holds).length
+  return {
+    steps: count(({ type }) => type === "step"),
+    calls: count(({ type }) => type === "call"),
+    writes: count((entry) => entry.type === "call" && entry.write !== undefined),
+    events: count(({ type }) => type === "event"),
+    runs: count(({ type }) => type === "run")
+  }
+}
+
+const coverageOf = (singles: ReadonlyArray<Perturbation>, tried: ReadonlyMap<Kind, number>): ReadonlyArray<Coverage> =>
+  (Object.keys(kinds) as ReadonlyArray<Kind>).flatMap((kind) => {
+    const points = singles.filter((one) => one.kind === kind).length
+    return points === 0 ? [] : [{ kind, points, tried: tried.get(kind) ?? 0 }]
+  })
+
+/** What the controllers met, as a text that is equal for equal runs. */
+const observationsOf = ({ entries }: Outcome): string =>
+  JSON.stringify(entries, (name, value: unknown) => (name === "perturbed" || name === "why" ? undefined : value))
+
+/** Why a scenario cannot be explored. */
+const problemOf = (first: Outcome, second: Outcome, hasOwnCheck: boolean): string | undefined => {
+  if (first.scenarioError !== undefined) return `the scenario fails by itself: ${first.scenarioError}`
+  const difference = first.entries.findIndex((entry, i) => JSON.stringify(entry) !== JSON.stringify(second.entries[i]))
+  if (difference !== -1) {
+    return `two runs of the scenario differ: entry ${difference + 1} is ${JSON.stringify(first.entries[difference])}, then ${JSON.stringify(second.entries[difference]) ?? "missing"}`
+  }
+  if (first.notConverged !== undefined) return `the scenario does not converge by itself: ${first.notConverged}`
+  if (hasOwnCheck) return undefined
+  const written = first.entries
+    .slice(first.converged)
+    .find((entry): entry is Record.Call => entry.type === "call" && entry.write !== undefined)
+  return written === undefined
+    ? undefined
+    : `the scenario does not converge by itself: long after its end the controllers still write, first ${Record.nameOf(written)}`
+}
+
+/** Mulberry32: small, and the same everywhere. */
+const generator = (seed: number) => {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = Math.imul(state ^ (state >>> 15), state | 1)
+    t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
