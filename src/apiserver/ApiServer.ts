@@ -83,6 +83,8 @@ export class ApiServer extends Context.Service<
     readonly connectNodes: (connection: NodeConnection) => Effect.Effect<void, never, Scope.Scope>
     /** Copies of all objects of a kind, in order. */
     readonly snapshot: (resource: Resource.Any) => Effect.Effect<ReadonlyArray<JsonObject>>
+    /** The same, synchronously. */
+    readonly snapshotUnsafe: <A extends KubeObject>(resource: Resource.Resource<A>) => ReadonlyArray<A>
     /** Calls the listener after each request that wrote something, with the revision of its last write, for as long as the scope is open. */
     readonly onWrite: (
       listener: (request: ApiRequest, revision: number) => void
@@ -179,6 +181,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     })
   }
 
+  const snapshot = (resource: Resource.Any): ReadonlyArray<JsonObject> => {
+    const kind = registry.all.find((one) => one.group === resource.group && one.plural === resource.plural)
+    return kind === undefined ? [] : stored(kind).map((version) => asStored(kind, version))
+  }
+
   const faults = Faults.make()
   const server = ApiServer.of({
     handle: (request) =>
@@ -208,11 +215,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     audit: Effect.sync(state.audit.entries),
     revision: Effect.sync(log.revision),
     compact: (revision) => Effect.sync(() => log.compact(revision ?? log.revision())),
-    snapshot: (resource) =>
-      Effect.sync(() => {
-        const kind = registry.all.find((one) => one.group === resource.group && one.plural === resource.plural)
-        return kind === undefined ? [] : stored(kind).map((version) => asStored(kind, version))
-      }),
+    snapshot: (resource) => Effect.sync(() => snapshot(resource)),
+    // The objects have the type of the resource's type parameter.
+    snapshotUnsafe: (resource) => snapshot(resource) as ReadonlyArray<unknown> as ReadonlyArray<never>,
     writtenAfter: (revision) =>
       Effect.sync(() => {
         const kinds = new Map(registry.all.map((kind) => [kind.storage, kind]))

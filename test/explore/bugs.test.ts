@@ -12,7 +12,7 @@ describe("explore", () => {
         const { failures, problem } = yield* explore(false).run()
         assert.isUndefined(problem)
         assert.isAbove(failures.length, 0, "nothing was found")
-        const named = failures.flatMap(({ where, writes }) => [...where, ...writes])
+        const named = failures.flatMap(({ where, writes }) => where.concat(writes))
         assert.isTrue(
           named.some((one) => one.includes(write)),
           `${write} is not among:\n${named.join("\n")}`

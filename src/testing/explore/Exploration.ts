@@ -40,6 +40,8 @@ export interface Cluster {
   readonly snapshot: <A extends KubeObject>(resource: Resource.Resource<A>) => Effect.Effect<ReadonlyArray<A>>
   /** For other requests of the user. */
   readonly client: Client
+  /** The simulated machines; undefined in a cluster without nodes. */
+  readonly nodes: Nodes.Nodes["Service"] | undefined
 }
 
 /** What the controllers of an exploration may need beyond {@link Services}. */
@@ -53,7 +55,7 @@ export interface Options<R = never> {
    * What is done to the cluster: an ordinary test without assertions, which is run again and again. It must do the same each time. Default: for
    * each kind of the controllers, operations that its Schemas suggest.
    */
-  readonly scenario?: ((cluster: Cluster) => Effect.Effect<unknown, unknown, Nodes.Nodes>) | undefined
+  readonly scenario?: ((cluster: Cluster) => Effect.Effect<unknown, unknown>) | undefined
   /** What must hold after every write. */
   readonly invariants?: ReadonlyArray<Invariant> | undefined
   /**
@@ -72,11 +74,17 @@ export interface Options<R = never> {
   /** Kinds of perturbations that are left out, each with its reason. */
   readonly without?: Partial<Readonly<Record<Kind, string>>> | undefined
   /** Settings of the cluster. The definitions of the controllers' own kinds are installed in any case. */
-  readonly cluster?: Pick<ClusterOptions, "nodes" | "crds" | "objects" | "admission" | "metrics"> | undefined
+  readonly cluster?: ClusterSettings | undefined
+}
+
+/** Settings of the cluster, as in `ClusterTest.layer`. */
+export interface ClusterSettings extends Pick<ClusterOptions, "nodes" | "objects" | "admission" | "metrics"> {
+  /** Further CustomResourceDefinitions. */
+  readonly crds?: ReadonlyArray<object> | undefined
 }
 
 /** What is explored: a name, and its settings. */
 export interface Declared {
   readonly name: string
-  readonly options: Options<any>
+  readonly options: Omit<Options, "controllers"> & { readonly controllers: ReadonlyArray<Descriptor<unknown>> }
 }

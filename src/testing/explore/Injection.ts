@@ -29,7 +29,9 @@ export interface Process {
 /** What happens to the processes of a run. */
 export interface Control {
   /** Ends a process at once, and starts another one a moment later. */
-  readonly crash: (process: Process, why: Kind) => Effect.Effect<void>
+  readonly crash: (process: Process, why: string) => Effect.Effect<void>
+  /** Ends a process that does not stop working, for good. */
+  readonly stop: (process: Process, message: string) => Effect.Effect<void>
   /** Ends the term of a process, and starts another one. */
   readonly handoff: (process: Process) => Effect.Effect<void>
   /** Runs something in the background of the run. */
@@ -46,8 +48,15 @@ export interface Injection {
   readonly now: () => number
   /** The kinds of the perturbations that take effect at that point. */
   readonly at: (point: Point, n: number) => ReadonlyArray<Kind>
-  readonly transport: (process: Process, control: Control) => Transport["Service"]
+  readonly transport: (process: Process) => Transport["Service"]
   readonly around: (process: Process, control: Control) => (request: Request, call: Send) => Send
+}
+
+export interface Options {
+  /** True: users edit objects a second after the write, and not just before it. */
+  readonly isReference: boolean
+  /** A process that makes more calls is stopped: without this a controller that always finds something to write would never end. */
+  readonly mostCalls: number
 }
 
 /** A user's annotation of an object, just before that call. */
@@ -69,7 +78,7 @@ export const make = (
   revision: () => number,
   clock: Clock.Clock,
   perturbations: ReadonlyArray<Perturbation>,
-  isReference: boolean
+  { isReference, mostCalls }: Options
 ): Injection => {
   const began = clock.currentTimeMillisUnsafe()
   const now = () => clock.currentTimeMillisUnsafe() - began
@@ -104,7 +113,11 @@ export const make = (
   const around: Injection["around"] = (process, control) => (request, call) =>
     Effect.suspend(() => {
       if (process.hasEnded) return Effect.fail(ended(request))
-      if (!isCounted(request)) return call
+      // After the end of its term the client refuses its writes: no point of a run.
+      if (!isCounted(request) || (process.hasLostTerm && isWrite(request))) return call
+      if (counted.call >= mostCalls) {
+        return Effect.andThen(control.stop(process, `the controllers made more than ${mostCalls} calls`), Effect.never)
+      }
       const entry = begin(process, request)
       const executed = noted(entry, call, revision)
       if (entry.perturbed === undefined) return executed
@@ -156,9 +169,11 @@ export const make = (
         if (process.hasEnded) return Effect.fail(ended(request))
         if (isWrite(request) && process.hasLostTerm && isCounted(request)) {
           const message = `${verbOf(request)} ${request.context.resource} was sent after the term had ended`
-          entries.push({ type: "problem", at: now(), process: process.id, message })
+          entries.push({ type: "problem", kind: "stale term", at: now(), process: process.id, message })
         }
-        return process.stale === undefined ? raw.send(request) : raw.send(asOf(process.stale, request))
+        const sent = raw.send(process.stale === undefined ? request : asOf(process.stale, request))
+        // The server has its own clock, whatever the one of the process shows.
+        return Effect.provideService(sent, Clock.Clock, clock)
       }),
     watch: (request) =>
       Stream.suspend(() => {

@@ -102,7 +102,7 @@ const normalised = (object: KubeObject, terms: ReadonlyMap<string, string>): unk
     const visited = values.map(visit)
     // A list of references is in the order of what they refer to.
     const isOfReferences = values.some((one) => typeof one === "string" && terms.has(one))
-    return isOfReferences ? visited.toSorted() : visited
+    return isOfReferences ? visited.toSorted((a, b) => (String(a) < String(b) ? -1 : 1)) : visited
   }
   const members = (value: object): object => {
     const entries = Object.entries(value).map(([name, one]): readonly [string, unknown] => {

@@ -78,11 +78,19 @@ const problems = ({ entries }: Outcome): ReadonlyArray<Verdict> =>
       const message = `${entry.controller} died in the run of ${entry.key}: ${entry.error ?? ""}`
       return [verdict("defect", `${entry.controller} ${entry.error ?? ""}`, message, [], [entry.key])]
     }
-    if (entry.type !== "problem") return []
-    return entry.message.includes("after the term had ended")
-      ? [verdict("stale term", entry.message, entry.message)]
-      : [verdict("defect", entry.message, `the process ended by itself: ${entry.message}`)]
+    return entry.type === "problem" ? [ofProblem(entry)] : []
   })
+
+const ofProblem = ({ kind, message }: Record.Problem): Verdict => {
+  switch (kind) {
+    case "stale term":
+      return verdict("stale term", message, message)
+    case "endless":
+      return verdict("write loop", "endless", message)
+    case "failed":
+      return verdict("defect", message, `the process ended by itself: ${message}`)
+  }
+}
 
 const scenario = ({ scenarioError }: Outcome, reference: Reference): ReadonlyArray<Verdict> =>
   scenarioError === undefined || scenarioError === reference.outcome.scenarioError

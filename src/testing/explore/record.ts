@@ -75,9 +75,11 @@ export interface Other extends Common {
   readonly revision: number
 }
 
-/** A log line of a controller that reports a defect, or a process that ended by itself. */
+/** A process did what no process should. */
 export interface Problem extends Common {
   readonly type: "problem"
+  /** It ended by itself, did not stop to work, or sent a write after its term. */
+  readonly kind: "failed" | "endless" | "stale term"
   readonly process: ProcessId
   readonly message: string
 }

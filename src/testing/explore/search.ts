@@ -1,7 +1,8 @@
 /**
- * Explores the runs of an exploration: the undisturbed one, then all that have one perturbation, then pairs of them until the budget is used up.
- * Failures with the same cause are one failure. Everything but the number of pairs within a time follows from the seed.
+ * Explores the runs of an exploration: the undisturbed one, then all that have one perturbation, then pairs and triples of them until the budget is used up.
+ * Failures with the same cause are one failure. Everything but the number of runs within a time follows from the seed, however the work is shared.
  */
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { enumerate } from "./enumerate.ts"
@@ -13,10 +14,10 @@ import { type Outcome, run } from "./run.ts"
 
 /** Settings of a search. */
 export interface Settings {
-  /** Of names, uids and the order of pairs. Default: 1. */
+  /** Of names, uids and the choice of combinations. Default: 1. */
   readonly seed?: number | undefined
-  /** How many pairs are tried at most. Default: 0. */
-  readonly pairs?: number | undefined
+  /** How many pairs and, every fourth time, triples of perturbations are tried at most. Default: 0. */
+  readonly combinations?: number | undefined
   /** No run begins later than this after the first. Default: no limit. */
   readonly budget?: Duration.Input | undefined
   /** Only the run with these perturbations. */
@@ -30,7 +31,7 @@ export interface Settings {
 /** How far a search is. */
 export interface Progress {
   readonly name: string
-  /** Runs so far, and how many there are without pairs. */
+  /** Runs so far, and how many there are with one perturbation. */
   readonly runs: number
   readonly singles: number
   readonly failures: number
@@ -75,7 +76,8 @@ export interface Report {
     readonly runs: number
   }
   readonly runs: number
-  readonly pairs: number
+  /** Runs with two or three perturbations. */
+  readonly combinations: number
   /** Runs in which the controllers met something that they met in no other. */
   readonly distinct: number
   readonly coverage: ReadonlyArray<Coverage>
@@ -85,17 +87,23 @@ export interface Report {
   readonly millis: number
 }
 
+/** In milliseconds. A search takes real time, whatever clock a test has. */
+const now = (): number => Number(Clock.Clock.defaultValue().monotonicTimeNanosUnsafe()) / 1e6
+
 export const search = Effect.fnUntraced(function* (exploration: Declared, settings: Settings = {}) {
   const { options } = exploration
-  const { budget, onProgress, pairs = 0, replay, seed = 1, share = { index: 0, of: 1 } } = settings
-  const began = performance.now()
+  const { budget, onProgress, combinations = 0, replay, seed = 1, share = { index: 0, of: 1 } } = settings
+  const began = now()
   const deadline = budget === undefined ? Infinity : began + Duration.toMillis(Duration.fromInputUnsafe(budget))
   const without = new Set(Object.keys(options.without ?? {}) as ReadonlyArray<Kind>)
+  // The reference of a deletion is known for a single one only.
+  const withoutDeletes = new Set<Kind>([...without, "delete"])
+  const passed = new Map<string, ReadonlyArray<Record.Entry>>()
   const undisturbed = yield* run(exploration, [], { seed })
   const found = new Failures(undisturbed)
   const seen = new Set<string>()
   let runs = 1
-  let triedPairs = 0
+  let combined = 0
   let singles: ReadonlyArray<Perturbation> = []
   const tried = new Map<Kind, number>()
   const report = (problem?: string): Report => ({
@@ -104,12 +112,12 @@ export const search = Effect.fnUntraced(function* (exploration: Declared, settin
     problem,
     undisturbed: countsOf(undisturbed.entries),
     runs,
-    pairs: triedPairs,
+    combinations: combined,
     distinct: seen.size,
     coverage: coverageOf(singles, tried),
     without: options.without ?? {},
     failures: found.all(),
-    millis: Math.round(performance.now() - began)
+    millis: Math.round(now() - began)
   })
   const problem = problemOf(undisturbed, yield* run(exploration, [], { seed }), options.converged !== undefined)
   if (problem !== undefined) return report(problem)
@@ -126,15 +134,18 @@ export const search = Effect.fnUntraced(function* (exploration: Declared, settin
     references.set(idOfAll(edits), made)
     return made
   })
+  const { calls, runs: ownRuns } = countsOf(undisturbed.entries)
+  const most = 500 + 5 * Math.max(calls, ownRuns)
+  /** The outcome, if nothing is wrong with it. */
   const attempt = Effect.fnUntraced(function* (perturbations: ReadonlyArray<Perturbation>) {
-    const outcome = yield* run(exploration, perturbations, { seed })
+    const outcome = yield* run(exploration, perturbations, { seed, most })
     runs++
     seen.add(observationsOf(outcome))
     const verdicts = Judge.judge(outcome, yield* referenceFor(perturbations), judged)
     const [first] = verdicts
     if (first !== undefined) found.add(outcome, first, verdicts.slice(1))
     onProgress?.({ name: exploration.name, runs, singles: singles.length, failures: found.size })
-    return { outcome, failed: first !== undefined }
+    return first === undefined ? outcome : undefined
   })
 
   if (replay !== undefined) {
@@ -145,38 +156,39 @@ export const search = Effect.fnUntraced(function* (exploration: Declared, settin
   if (own[0] !== undefined) found.add(undisturbed, own[0], own.slice(1))
   const all = enumerate(undisturbed.entries, without)
   singles = all
-  const seeds: Array<Outcome> = []
   for (const [i, one] of all.entries()) {
     if (i % share.of !== share.index) continue
-    if (performance.now() >= deadline) break
-    const { failed, outcome } = yield* attempt([one])
+    if (now() >= deadline) break
+    const outcome = yield* attempt([one])
     tried.set(one.kind, (tried.get(one.kind) ?? 0) + 1)
-    if (!failed && one.kind !== "delete") seeds.push(outcome)
+    if (outcome !== undefined) passed.set(idOfAll([one]), outcome.entries)
   }
-  const random = generator(seed + share.index)
-  const attempted = new Set<string>()
-  for (let misses = 0; triedPairs < pairs && misses < 1000 && seeds.length > 0 && performance.now() < deadline;) {
-    const first = seeds[Math.floor(random() * seeds.length)]
-    if (first === undefined) break
-    const at = first.entries.findIndex((entry) => entry.perturbed !== undefined)
-    const seconds = enumerate(first.entries.slice(0, first.converged), new Set<Kind>([...without, "delete"]), at + 1)
-    const second = seconds[Math.floor(random() * seconds.length)]
-    const pair = second === undefined ? undefined : [...first.perturbations, second]
-    if (pair === undefined || attempted.has(idOfAll(pair))) {
-      misses++
-      continue
+  /** The record of a run that does not fail; undefined where it fails. */
+  const recordOf = Effect.fnUntraced(function* (perturbations: ReadonlyArray<Perturbation>) {
+    const known = passed.get(idOfAll(perturbations))
+    if (known !== undefined) return known
+    const outcome = yield* attempt(perturbations)
+    return outcome?.entries
+  })
+  for (let k = share.index; k < combinations && all.length > 0 && now() < deadline; k += share.of) {
+    const random = generator(seed, k)
+    const size = k % 4 === 3 ? 3 : 2
+    let chosen: ReadonlyArray<Perturbation> = [pick(all, random)]
+    for (let entries = yield* recordOf(chosen); entries !== undefined && chosen.length < size;) {
+      const from = entries.findLastIndex((entry) => entry.perturbed !== undefined) + 1
+      const next = enumerate(entries, withoutDeletes, from)
+      if (next.length === 0) break
+      chosen = chosen.concat(pick(next, random))
+      entries = yield* recordOf(chosen)
     }
-    misses = 0
-    attempted.add(idOfAll(pair))
-    triedPairs++
-    yield* attempt(pair)
+    if (chosen.length > 1) combined++
   }
   return report()
 })
 
 /** Failures by their cause; of several runs, the first one with the fewest perturbations. */
 class Failures {
-  readonly #byCause = new Map<string, { failure: Failure; readonly also: Array<string> }>()
+  readonly #byCause = new Map<string, Failure & { readonly also: Array<string> }>()
   readonly #undisturbed: Outcome
 
   constructor(undisturbed: Outcome) {
@@ -194,7 +206,7 @@ class Failures {
       known.also.push(id)
       return
     }
-    const failure: Failure = {
+    this.#byCause.set(verdict.cause, {
       id,
       rule: verdict.rule,
       cause: verdict.cause,
@@ -204,12 +216,11 @@ class Failures {
       writes: lastWrites(verdict.keys, outcome, this.#undisturbed),
       also: [],
       entries: outcome.entries
-    }
-    this.#byCause.set(verdict.cause, { failure, also: [] })
+    })
   }
 
   all(): ReadonlyArray<Failure> {
-    return [...this.#byCause.values()].map(({ also, failure }) => ({ ...failure, also }))
+    return [...this.#byCause.values()]
   }
 }
 
@@ -272,6 +283,8 @@ const problemOf = (first: Outcome, second: Outcome, hasOwnCheck: boolean): strin
     return `two runs of the scenario differ: entry ${difference + 1} is ${JSON.stringify(first.entries[difference])}, then ${JSON.stringify(second.entries[difference]) ?? "missing"}`
   }
   if (first.notConverged !== undefined) return `the scenario does not converge by itself: ${first.notConverged}`
+  const endless = first.entries.find((entry) => entry.type === "problem" && entry.kind === "endless")
+  if (endless?.type === "problem") return `the scenario does not converge by itself: ${endless.message}`
   if (hasOwnCheck) return undefined
   const written = first.entries
     .slice(first.converged)
@@ -281,9 +294,11 @@ const problemOf = (first: Outcome, second: Outcome, hasOwnCheck: boolean): strin
     : `the scenario does not converge by itself: long after its end the controllers still write, first ${Record.nameOf(written)}`
 }
 
+const pick = <A>(all: ReadonlyArray<A>, random: () => number): A => all[Math.floor(random() * all.length)] as A
+
 /** Mulberry32: small, and the same everywhere. */
-const generator = (seed: number) => {
-  let state = seed >>> 0
+const generator = (seed: number, nth: number) => {
+  let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(nth + 1, 0x85ebca6b)) >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
     let t = Math.imul(state ^ (state >>> 15), state | 1)

@@ -1,35 +1,42 @@
 /** A timeline that records the ends of runs in the record of an exploration, and nothing else. */
 import * as Cause from "effect/Cause"
+import { messageOf } from "./messageOf.ts"
 import type { Going, Timeline } from "../../layers/Timeline.ts"
+import type * as Injection from "./Injection.ts"
 import type * as Record from "./record.ts"
 
 /** The end of a run that the end of its process interrupts says nothing about the controller: it is not recorded. */
 export const recorder = (
   entries: Array<Record.Entry>,
   now: () => number,
-  process: number,
-  hasStopped: () => boolean
-): Timeline => ({
-  change: () => undefined,
-  begin: (controller, _, key) => ({ ...unknownRun, controller, key, at: now() }),
-  end: (run, event) => {
-    if (hasStopped()) return
-    const error = "error" in event ? event.error : "cause" in event ? Cause.squash(event.cause) : undefined
-    entries.push({
-      type: "run",
-      at: now(),
-      process,
-      controller: run.controller,
-      key: run.key,
-      outcome: event._tag,
-      error: error === undefined ? undefined : error instanceof Error ? error.message : String(error)
-    })
-  },
-  write: (_, call) => call,
-  event: () => {},
-  of: () => ({ entries: [], truncated: false }),
-  bytesUnsafe: () => 0
-})
+  process: Injection.Process,
+  mostRuns: number,
+  onTooMany: () => void
+): Timeline => {
+  let runs = 0
+  return {
+    change: () => undefined,
+    begin: (controller, _, key) => ({ ...unknownRun, controller, key, at: now() }),
+    end: (run, event) => {
+      if (process.hasEnded || process.hasLostTerm) return
+      if (++runs === mostRuns) onTooMany()
+      const error = "error" in event ? event.error : "cause" in event ? Cause.squash(event.cause) : undefined
+      entries.push({
+        type: "run",
+        at: now(),
+        process: process.id,
+        controller: run.controller,
+        key: run.key,
+        outcome: event._tag,
+        error: error === undefined ? undefined : messageOf(error)
+      })
+    },
+    write: (_, call) => call,
+    event: () => {},
+    of: () => ({ entries: [], truncated: false }),
+    bytesUnsafe: () => 0
+  }
+}
 
 const unknownRun: Going = {
   type: "reconcile",
