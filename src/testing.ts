@@ -11,9 +11,9 @@ export * as Nodes from "./simulation/Nodes.ts"
 export { type Exploration, ExplorationFailed, explore } from "./testing/explore/explore.ts"
 export type { Cluster as ExploredCluster, Options as ExploreOptions } from "./testing/explore/Exploration.ts"
 export type {
-  Failure as ExploreFailure,
   Progress as ExploreProgress,
   Report as ExploreReport,
   Settings as ExploreSettings
 } from "./testing/explore/search.ts"
+export type { Failure as ExploreFailure } from "./testing/explore/failures.ts"
 export * as Invariants from "./testing/explore/invariants.ts"

@@ -1,6 +1,6 @@
 /**
  * What can be made to happen to a controller at one point of a run: a process ends, a response is lost, a cache lags, a user edits an object
- * between a read and a write. A perturbation is data, named by its kind and its point: `crash@write#7`, and several of one run `lost@write#2+conflict@call#9`.
+ * between a read and a write. A perturbation is data, named by its kind and its point: `crash@write#7`.
  */
 import * as Data from "effect/Data"
 
@@ -45,20 +45,35 @@ export interface Perturbation {
 /** Its name: `crash@write#7`. */
 export const idOf = ({ at, kind }: Perturbation): string => `${kind}@${kinds[kind].at}#${at}`
 
-/** The name of several in one run. The empty text stands for the undisturbed run. */
-export const idOfAll = (all: ReadonlyArray<Perturbation>): string => all.map(idOf).join("+")
+/** What happens in one run. */
+export interface Case {
+  /** None: the undisturbed run. */
+  readonly perturbations: ReadonlyArray<Perturbation>
+  /** The scenario ends after that step, so that no later one covers up what went wrong. Undefined: all of it. */
+  readonly until?: number | undefined
+}
 
-/** A name of perturbations cannot be read. */
-export class InvalidPerturbation extends Data.TaggedError("InvalidPerturbation")<{ readonly message: string }> {}
+/** Its name: `crash@write#7`, `lost@write#2+conflict@call#9`; `crash@write#7~2` where the scenario ends after its second step. */
+export const nameOf = ({ perturbations, until }: Case): string =>
+  perturbations.map(idOf).join("+") + (until === undefined ? "" : `~${until}`)
 
-/** Reads what {@link idOfAll} writes. Throws {@link InvalidPerturbation}. */
-export const parseAll = (text: string): ReadonlyArray<Perturbation> => (text === "" ? [] : text.split("+").map(parse))
+/** A name of a case cannot be read. */
+export class InvalidCase extends Data.TaggedError("InvalidCase")<{ readonly message: string }> {}
+
+/** Reads what {@link nameOf} writes. Throws {@link InvalidCase}. */
+export const parseCase = (name: string): Case => {
+  const [, all = "", until] = /^([^~]*)(?:~([1-9][0-9]{0,8}))?$/.exec(name) ?? [name, name]
+  return {
+    perturbations: all === "" ? [] : all.split("+").map(parse),
+    ...(until === undefined ? {} : { until: Number(until) })
+  }
+}
 
 const parse = (text: string): Perturbation => {
   const [, kind = "", point = "", at = ""] = /^([a-z0-9-]+)@(write|call|event|step)#([0-9]{1,9})$/.exec(text) ?? []
   if (!isKind(kind) || kinds[kind].at !== point || Number(at) < 1) {
-    throw new InvalidPerturbation({
-      message: `${JSON.stringify(text)} is no perturbation: one of them is crash@write#1, and the kinds are ${Object.keys(kinds).join(", ")}`
+    throw new InvalidCase({
+      message: `${JSON.stringify(text)} is no perturbation: one is crash@write#1, and the kinds are ${Object.keys(kinds).join(", ")}`
     })
   }
   return { kind, at: Number(at) }

@@ -4,6 +4,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -23,14 +24,14 @@ import * as Collector from "./collector.ts"
 import type { Declared } from "./Exploration.ts"
 import * as Injection from "./Injection.ts"
 import { messageOf } from "./messageOf.ts"
-import type { Perturbation } from "./perturbation.ts"
+import type { Case } from "./perturbation.ts"
 import * as Processes from "./Processes.ts"
 import type * as Record from "./record.ts"
 import * as Steps from "./steps.ts"
 
 /** What one run has shown. */
 export interface Outcome {
-  readonly perturbations: ReadonlyArray<Perturbation>
+  readonly case: Case
   readonly entries: ReadonlyArray<Record.Entry>
   /** How many of the entries there were when the cluster had had its time to converge. */
   readonly converged: number
@@ -66,18 +67,27 @@ export interface Settings {
 /** Never fails: what the controllers, the scenario or an invariant do wrong is a part of the outcome. */
 export const run = (
   exploration: Declared,
-  perturbations: ReadonlyArray<Perturbation>,
+  of: Case,
   { isReference = false, most = 5000, seed }: Settings
 ): Effect.Effect<Outcome> => {
   const { cluster = {}, services = Layer.empty } = exploration.options
-  return once(exploration, perturbations, { isReference, most }).pipe(
+  return once(exploration, of, { isReference, most }).pipe(
     Effect.scoped,
     Effect.provide(services),
-    Effect.provide(ClusterTest.layer({ ...cluster, crds: definitions(exploration), seed })),
+    Effect.provide(ClusterTest.layer({ ...cluster, crds: definitionsOf(exploration), seed })),
     Effect.provide(Logger.layer([])),
     Effect.provide(TestClock.layer()),
     Effect.orDie
   )
+}
+
+const known = new WeakMap<Declared["options"], ReadonlyArray<object>>()
+
+/** The definitions of an exploration, which are made once for all its runs. */
+const definitionsOf = (exploration: Declared): ReadonlyArray<object> => {
+  const found = known.get(exploration.options) ?? definitions(exploration)
+  known.set(exploration.options, found)
+  return found
 }
 
 /** Those of the controllers' custom kinds, and the user's. A kind that no definition can express is a mistake of the user. */
@@ -90,9 +100,10 @@ const definitions = ({ options }: Declared): ReadonlyArray<object> => {
 
 const once = Effect.fnUntraced(function* (
   { options }: Declared,
-  perturbations: ReadonlyArray<Perturbation>,
+  of: Case,
   { isReference, most }: { readonly isReference: boolean; readonly most: number }
 ) {
+  const { perturbations, until = Infinity } = of
   const { controllers, converged, environment = [], invariants = [], scenario, within = "5 minutes" } = options
   const { advance, run: runBeside, settle } = yield* ClusterTest
   const server = yield* ApiServer
@@ -133,15 +144,17 @@ const once = Effect.fnUntraced(function* (
     clock: jumps ? wall.clock : undefined
   })
   yield* settle
-  const cluster = yield* Steps.make(injection, wall.jump)
-  const done = yield* Effect.exit(scenario?.(cluster) ?? Effect.void)
+  const ended = yield* Deferred.make<void>()
+  const end = Effect.andThen(Deferred.succeed(ended, undefined), Effect.never)
+  const cluster = yield* Steps.make({ injection, jump: wall.jump, until, end })
+  const done = yield* Effect.exit(Effect.raceFirst(scenario?.(cluster) ?? Effect.void, Deferred.await(ended)))
   yield* advance(within)
   const length = entries.length
   const objects = yield* server.writtenAfter(base)
   const checked = yield* Effect.exit(converged?.(cluster) ?? Effect.void)
   yield* advance(within)
   return {
-    perturbations,
+    case: of,
     entries,
     converged: length,
     objects,

@@ -8,7 +8,8 @@ import * as Effect from "effect/Effect"
 import { enumerate } from "./enumerate.ts"
 import type { Declared } from "./Exploration.ts"
 import * as Judge from "./judge.ts"
-import { idOfAll, type Kind, kinds, type Perturbation } from "./perturbation.ts"
+import { type Failure, Failures } from "./failures.ts"
+import { type Case, type Kind, kinds, nameOf, type Perturbation } from "./perturbation.ts"
 import * as Record from "./record.ts"
 import { type Outcome, run } from "./run.ts"
 
@@ -20,8 +21,8 @@ export interface Settings {
   readonly combinations?: number | undefined
   /** No run begins later than this after the first. Default: no limit. */
   readonly budget?: Duration.Input | undefined
-  /** Only the run with these perturbations. */
-  readonly replay?: ReadonlyArray<Perturbation> | undefined
+  /** Only this run. */
+  readonly replay?: Case | undefined
   /** One of several searches that share the work: this one runs each `of`-th perturbation, beginning with the `index`-th. */
   readonly share?: { readonly index: number; readonly of: number } | undefined
   /** Called after each run. */
@@ -35,24 +36,6 @@ export interface Progress {
   readonly runs: number
   readonly singles: number
   readonly failures: number
-}
-
-/** One thing that goes wrong, with the smallest perturbation that shows it. */
-export interface Failure {
-  /** The name of the perturbations: with it the run can be repeated. Empty: the undisturbed run. */
-  readonly id: string
-  readonly rule: Judge.Rule
-  readonly cause: string
-  readonly message: string
-  readonly details: ReadonlyArray<string>
-  /** What happens at each perturbation: `write #2: patch deployments.apps default/web: the process ends after the write`. */
-  readonly where: ReadonlyArray<string>
-  /** The last writes of the objects that are wrong, in this run and in the undisturbed one. */
-  readonly writes: ReadonlyArray<string>
-  /** Other perturbations that fail with the same cause. */
-  readonly also: ReadonlyArray<string>
-  /** What happened in the run. */
-  readonly entries: ReadonlyArray<Record.Entry>
 }
 
 /** How many points a kind of perturbation has in the undisturbed run, and at how many of them it was tried. */
@@ -98,8 +81,7 @@ export const search = Effect.fnUntraced(function* (exploration: Declared, settin
   const without = new Set(Object.keys(options.without ?? {}) as ReadonlyArray<Kind>)
   // The reference of a deletion is known for a single one only.
   const withoutDeletes = new Set<Kind>([...without, "delete"])
-  const passed = new Map<string, ReadonlyArray<Record.Entry>>()
-  const undisturbed = yield* run(exploration, [], { seed })
+  const undisturbed = yield* run(exploration, { perturbations: [] }, { seed })
   const found = new Failures(undisturbed)
   const seen = new Set<string>()
   let runs = 1
@@ -119,140 +101,92 @@ export const search = Effect.fnUntraced(function* (exploration: Declared, settin
     failures: found.all(),
     millis: Math.round(now() - began)
   })
-  const problem = problemOf(undisturbed, yield* run(exploration, [], { seed }), options.converged !== undefined)
+  const problem = problemOf(
+    undisturbed,
+    yield* run(exploration, { perturbations: [] }, { seed }),
+    options.converged !== undefined
+  )
   if (problem !== undefined) return report(problem)
 
-  const reference = Judge.referenceOf(undisturbed, options.comparable)
-  const judged = { comparable: options.comparable, hasOwnCheck: options.converged !== undefined }
-  const references = new Map<string, Judge.Reference>()
-  const referenceFor = Effect.fnUntraced(function* (perturbations: ReadonlyArray<Perturbation>) {
-    const edits = perturbations.filter(({ kind }) => kind === "delete")
-    if (edits.length === 0) return reference
-    const known = references.get(idOfAll(edits))
+  const { comparable } = options
+  const judged = { comparable, hasOwnCheck: options.converged !== undefined }
+  const references = new Map([["", Judge.referenceOf(undisturbed, comparable)]])
+  /** Of the same operations without faults: a user's deletion is an operation. */
+  const referenceOf = Effect.fnUntraced(function* ({ perturbations, until }: Case) {
+    const operations: Case = { perturbations: perturbations.filter(({ kind }) => kind === "delete"), until }
+    const known = references.get(nameOf(operations))
     if (known !== undefined) return known
-    const made = Judge.referenceOf(yield* run(exploration, edits, { seed, isReference: true }), options.comparable)
-    references.set(idOfAll(edits), made)
+    const made = Judge.referenceOf(yield* run(exploration, operations, { seed, isReference: true }), comparable)
+    references.set(nameOf(operations), made)
     return made
   })
   const { calls, runs: ownRuns } = countsOf(undisturbed.entries)
   const most = 500 + 5 * Math.max(calls, ownRuns)
-  /** The outcome, if nothing is wrong with it. */
-  const attempt = Effect.fnUntraced(function* (perturbations: ReadonlyArray<Perturbation>) {
-    const outcome = yield* run(exploration, perturbations, { seed, most })
+  /** The record of a case, if nothing is wrong with it. */
+  const attempt = Effect.fnUntraced(function* (one: Case) {
+    const outcome = yield* run(exploration, one, { seed, most })
     runs++
     seen.add(observationsOf(outcome))
-    const verdicts = Judge.judge(outcome, yield* referenceFor(perturbations), judged)
-    const [first] = verdicts
-    if (first !== undefined) found.add(outcome, first, verdicts.slice(1))
+    const [first, ...others] = Judge.judge(outcome, yield* referenceOf(one), judged)
+    if (first !== undefined) found.add(outcome, first, others)
     onProgress?.({ name: exploration.name, runs, singles: singles.length, failures: found.size })
-    return first === undefined ? outcome : undefined
+    return first === undefined ? outcome.entries : undefined
   })
 
   if (replay !== undefined) {
     yield* attempt(replay)
     return report()
   }
-  const own = Judge.judge(undisturbed, { ...reference, leaks: new Set() }, judged)
-  if (own[0] !== undefined) found.add(undisturbed, own[0], own.slice(1))
+  const [own, ...others] = Judge.judge(
+    undisturbed,
+    { ...(yield* referenceOf({ perturbations: [] })), leaks: new Set() },
+    judged
+  )
+  if (own !== undefined) found.add(undisturbed, own, others)
   const all = enumerate(undisturbed.entries, without)
   singles = all
+  const passed = new Map<string, ReadonlyArray<Record.Entry>>()
   for (const [i, one] of all.entries()) {
     if (i % share.of !== share.index) continue
     if (now() >= deadline) break
-    const outcome = yield* attempt([one])
+    const single = { perturbations: [one] }
+    const entries = yield* attempt(single)
     tried.set(one.kind, (tried.get(one.kind) ?? 0) + 1)
-    if (outcome !== undefined) passed.set(idOfAll([one]), outcome.entries)
+    if (entries === undefined) continue
+    passed.set(nameOf(single), entries)
+    const until = stepOf(entries)
+    if (until !== undefined) yield* attempt({ ...single, until })
   }
-  /** The record of a run that does not fail; undefined where it fails. */
-  const recordOf = Effect.fnUntraced(function* (perturbations: ReadonlyArray<Perturbation>) {
-    const known = passed.get(idOfAll(perturbations))
-    if (known !== undefined) return known
-    const outcome = yield* attempt(perturbations)
-    return outcome?.entries
-  })
+  /** The record of a case that does not fail; undefined where it fails. */
+  const recordOf = (one: Case) => {
+    const known = passed.get(nameOf(one))
+    return known === undefined ? attempt(one) : Effect.succeed(known)
+  }
   for (let k = share.index; k < combinations && all.length > 0 && now() < deadline; k += share.of) {
     const random = generator(seed, k)
     const size = k % 4 === 3 ? 3 : 2
     let chosen: ReadonlyArray<Perturbation> = [pick(all, random)]
-    for (let entries = yield* recordOf(chosen); entries !== undefined && chosen.length < size;) {
-      const from = entries.findLastIndex((entry) => entry.perturbed !== undefined) + 1
-      const next = enumerate(entries, withoutDeletes, from)
+    for (let entries = yield* recordOf({ perturbations: chosen }); entries !== undefined && chosen.length < size;) {
+      const next = enumerate(entries, withoutDeletes, lastPerturbed(entries) + 1)
       if (next.length === 0) break
       chosen = chosen.concat(pick(next, random))
-      entries = yield* recordOf(chosen)
+      entries = yield* recordOf({ perturbations: chosen })
     }
     if (chosen.length > 1) combined++
   }
   return report()
 })
 
-/** Failures by their cause; of several runs, the first one with the fewest perturbations. */
-class Failures {
-  readonly #byCause = new Map<string, Failure & { readonly also: Array<string> }>()
-  readonly #undisturbed: Outcome
+const lastPerturbed = (entries: ReadonlyArray<Record.Entry>): number =>
+  entries.findLastIndex(({ perturbed }) => perturbed !== undefined)
 
-  constructor(undisturbed: Outcome) {
-    this.#undisturbed = undisturbed
-  }
-
-  get size(): number {
-    return this.#byCause.size
-  }
-
-  add(outcome: Outcome, verdict: Judge.Verdict, others: ReadonlyArray<Judge.Verdict>): void {
-    const id = idOfAll(outcome.perturbations)
-    const known = this.#byCause.get(verdict.cause)
-    if (known !== undefined) {
-      known.also.push(id)
-      return
-    }
-    this.#byCause.set(verdict.cause, {
-      id,
-      rule: verdict.rule,
-      cause: verdict.cause,
-      message: verdict.message,
-      details: [...verdict.details, ...others.map(({ message, rule }) => `${rule}: ${message}`)],
-      where: whereOf(outcome.entries),
-      writes: lastWrites(verdict.keys, outcome, this.#undisturbed),
-      also: [],
-      entries: outcome.entries
-    })
-  }
-
-  all(): ReadonlyArray<Failure> {
-    return [...this.#byCause.values()]
-  }
+/** The step of the scenario at which a perturbation took effect; undefined if it is the last one, or none. */
+const stepOf = (entries: ReadonlyArray<Record.Entry>): number | undefined => {
+  const at = lastPerturbed(entries)
+  const steps = entries.flatMap((entry, i) => (entry.type === "step" ? [{ n: entry.n, i }] : []))
+  const before = steps.findLast(({ i }) => i <= at)
+  return before === undefined || before === steps.at(-1) ? undefined : before.n
 }
-
-const whereOf = (entries: ReadonlyArray<Record.Entry>): ReadonlyArray<string> =>
-  entries.flatMap((entry) =>
-    (entry.perturbed ?? []).map((kind) => {
-      const what =
-        entry.type === "call"
-          ? Record.nameOf(entry)
-          : entry.type === "event"
-            ? `event #${entry.n}: ${entry.change} ${entry.resource} ${entry.key}`
-            : entry.type === "step"
-              ? `step #${entry.n}: ${entry.text}`
-              : entry.type
-      return `${what}: ${kinds[kind].does}`
-    })
-  )
-
-const lastWrites = (keys: ReadonlyArray<string>, outcome: Outcome, undisturbed: Outcome): ReadonlyArray<string> =>
-  keys.slice(0, 3).flatMap((key) => {
-    const here = lastWriteOf(key, outcome)
-    const there = lastWriteOf(key, undisturbed)
-    return [
-      `last write of ${key} in this run: ${here === undefined ? "none" : Record.nameOf(here)}`,
-      `undisturbed: ${there === undefined ? "none" : Record.nameOf(there)}`
-    ]
-  })
-
-const lastWriteOf = (key: string, { entries }: Outcome): Record.Call | undefined =>
-  entries.findLast(
-    (entry): entry is Record.Call => entry.type === "call" && entry.write !== undefined && entry.key === key
-  )
 
 const countsOf = (entries: ReadonlyArray<Record.Entry>): Report["undisturbed"] => {
   const count = (holds: (entry: Record.Entry) => boolean) => entries.filter(holds).length

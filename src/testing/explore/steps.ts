@@ -13,8 +13,18 @@ import type * as Injection from "./Injection.ts"
 
 const hour = 3_600_000
 
-/** `jump` moves the wall clock by so many milliseconds. */
-export const make = Effect.fnUntraced(function* (injection: Injection.Injection, jump: (by: number) => void) {
+/** Settings of a scenario's cluster. */
+interface Options {
+  readonly injection: Injection.Injection
+  /** Moves the wall clock by so many milliseconds. */
+  readonly jump: (by: number) => void
+  /** The last step. */
+  readonly until: number
+  /** Run in place of the step after the last one. */
+  readonly end: Effect.Effect<never>
+}
+
+export const make = Effect.fnUntraced(function* ({ end, injection, jump, until }: Options) {
   const { advance, apply, snapshot } = yield* ClusterTest
   const client = yield* KubeClient
   const nodes = Option.getOrUndefined(yield* Effect.serviceOption(Nodes.Nodes))
@@ -22,6 +32,7 @@ export const make = Effect.fnUntraced(function* (injection: Injection.Injection,
   const step: Cluster["step"] = (text, change) =>
     Effect.suspend(() => {
       const n = ++count
+      if (n > until) return end
       const perturbed = injection.at("step", n)
       if (perturbed.includes("jump-ahead")) jump(hour)
       if (perturbed.includes("jump-back")) jump(-hour)

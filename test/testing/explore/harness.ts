@@ -7,7 +7,7 @@ import * as Trigger from "../../../src/streams/store/trigger.ts"
 import { ConfigMap, Secret } from "../../../src/kube/resources.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import type { Cluster } from "../../../src/testing/explore/Exploration.ts"
-import { parseAll } from "../../../src/testing/explore/perturbation.ts"
+import { parseCase } from "../../../src/testing/explore/perturbation.ts"
 import type * as Record from "../../../src/testing/explore/record.ts"
 import { run } from "../../../src/testing/explore/run.ts"
 
@@ -46,7 +46,7 @@ export const scenario = (cluster: Cluster) =>
 
 export const declared = { name: "copier", options: { controllers: [copier], scenario } }
 
-export const outcomeOf = (id: string) => run(declared, parseAll(id), { seed: 1 })
+export const outcomeOf = (id: string) => run(declared, parseCase(id), { seed: 1 })
 
 /** The calls after the first lists, as `1 create secrets default/a: 201`, with the number of the process. */
 export const callsOf = (entries: ReadonlyArray<Record.Entry>): ReadonlyArray<string> =>

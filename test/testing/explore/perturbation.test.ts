@@ -1,8 +1,8 @@
-/** Names of perturbations. */
+/** Names of cases. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import { idOfAll, InvalidPerturbation, type Kind, kinds, parseAll } from "../../../src/testing/explore/perturbation.ts"
+import { nameOf, InvalidCase, type Kind, kinds, parseCase } from "../../../src/testing/explore/perturbation.ts"
 import { checkProperty } from "../../support/property.ts"
 
 const one = Schema.Struct({
@@ -10,11 +10,16 @@ const one = Schema.Struct({
   at: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 999_999_999 }))
 })
 
-describe("the name of perturbations", () => {
+const cases = Schema.Struct({
+  perturbations: Schema.Array(one).check(Schema.isMaxLength(4)),
+  until: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 999_999_999 })))
+})
+
+describe("the name of a case", () => {
   checkProperty(
     "can be read again",
-    Arbitrary.schema(Schema.Array(one).check(Schema.isMaxLength(4))),
-    (perturbations) => JSON.stringify(parseAll(idOfAll(perturbations))) === JSON.stringify(perturbations)
+    Arbitrary.schema(cases),
+    (one) => JSON.stringify(parseCase(nameOf(one))) === JSON.stringify(one)
   )
 
   for (const text of [
@@ -24,10 +29,12 @@ describe("the name of perturbations", () => {
     "crash@event#1",
     "burn@write#1",
     "crash@write#1+",
+    "crash@write#1~0",
+    "crash@write#1~1~2",
     "toString@write#1"
   ]) {
     it(`is refused where it is ${JSON.stringify(text)}`, () => {
-      assert.throws(() => parseAll(text), InvalidPerturbation)
+      assert.throws(() => parseCase(text), InvalidCase)
     })
   }
 })

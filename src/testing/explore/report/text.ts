@@ -1,5 +1,6 @@
 /** A report for a terminal. */
-import type { Failure, Report } from "../search.ts"
+import type { Failure } from "../failures.ts"
+import type { Report } from "../search.ts"
 
 export const text = (report: Report): string => {
   const { failures, name, problem, runs } = report

@@ -1,0 +1,91 @@
+/** The failures of a search: one for each cause, with the first case that shows it. */
+import type * as Judge from "./judge.ts"
+import { kinds, nameOf } from "./perturbation.ts"
+import * as Record from "./record.ts"
+import type { Outcome } from "./run.ts"
+
+/** One thing that goes wrong, with the smallest perturbation that shows it. */
+export interface Failure {
+  /** The name of the perturbations: with it the run can be repeated. Empty: the undisturbed run. */
+  readonly id: string
+  readonly rule: Judge.Rule
+  readonly cause: string
+  readonly message: string
+  readonly details: ReadonlyArray<string>
+  /** What happens at each perturbation: `write #2: patch deployments.apps default/web: the process ends after the write`. */
+  readonly where: ReadonlyArray<string>
+  /** The last writes of the objects that are wrong, in this run and in the undisturbed one. */
+  readonly writes: ReadonlyArray<string>
+  /** Other perturbations that fail with the same cause. */
+  readonly also: ReadonlyArray<string>
+  /** What happened in the run. */
+  readonly entries: ReadonlyArray<Record.Entry>
+}
+
+/** Failures by their cause. Cases with fewer perturbations are added first. */
+export class Failures {
+  readonly #byCause = new Map<string, Failure & { readonly also: Array<string> }>()
+  readonly #undisturbed: Outcome
+
+  constructor(undisturbed: Outcome) {
+    this.#undisturbed = undisturbed
+  }
+
+  get size(): number {
+    return this.#byCause.size
+  }
+
+  add(outcome: Outcome, verdict: Judge.Verdict, others: ReadonlyArray<Judge.Verdict>): void {
+    const id = nameOf(outcome.case)
+    const known = this.#byCause.get(verdict.cause)
+    if (known !== undefined) {
+      known.also.push(id)
+      return
+    }
+    this.#byCause.set(verdict.cause, {
+      id,
+      rule: verdict.rule,
+      cause: verdict.cause,
+      message: verdict.message,
+      details: [...verdict.details, ...others.map(({ message, rule }) => `${rule}: ${message}`)],
+      where: whereOf(outcome.entries),
+      writes: lastWrites(verdict.keys, outcome, this.#undisturbed),
+      also: [],
+      entries: outcome.entries
+    })
+  }
+
+  all(): ReadonlyArray<Failure> {
+    return [...this.#byCause.values()]
+  }
+}
+
+const whereOf = (entries: ReadonlyArray<Record.Entry>): ReadonlyArray<string> =>
+  entries.flatMap((entry) =>
+    (entry.perturbed ?? []).map((kind) => {
+      const what =
+        entry.type === "call"
+          ? Record.nameOf(entry)
+          : entry.type === "event"
+            ? `event #${entry.n}: ${entry.change} ${entry.resource} ${entry.key}`
+            : entry.type === "step"
+              ? `step #${entry.n}: ${entry.text}`
+              : entry.type
+      return `${what}: ${kinds[kind].does}`
+    })
+  )
+
+const lastWrites = (keys: ReadonlyArray<string>, outcome: Outcome, undisturbed: Outcome): ReadonlyArray<string> =>
+  keys.slice(0, 3).flatMap((key) => {
+    const here = lastWriteOf(key, outcome)
+    const there = lastWriteOf(key, undisturbed)
+    return [
+      `last write of ${key} in this run: ${here === undefined ? "none" : Record.nameOf(here)}`,
+      `undisturbed: ${there === undefined ? "none" : Record.nameOf(there)}`
+    ]
+  })
+
+const lastWriteOf = (key: string, { entries }: Outcome): Record.Call | undefined =>
+  entries.findLast(
+    (entry): entry is Record.Call => entry.type === "call" && entry.write !== undefined && entry.key === key
+  )
