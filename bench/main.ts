@@ -26,7 +26,8 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   console: () => import("./console.ts"),
   sharding: () => import("./sharding.ts"),
   watches: () => import("./watches.ts"),
-  scale: () => import("./scale.ts")
+  scale: () => import("./scale.ts"),
+  explore: () => import("./explore.ts")
 }
 
 const show = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 })
