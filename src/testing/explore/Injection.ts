@@ -11,7 +11,7 @@ import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Status from "../../kube/Status.ts"
 import type { Request, Response, Transport, WatchEvent } from "../../layers/Transport.ts"
-import { touched } from "./finalState.ts"
+import { kindOf, touched } from "./finalState.ts"
 import { type Kind, kinds, type Perturbation, type Point } from "./perturbation.ts"
 import type * as Record from "./record.ts"
 
@@ -44,6 +44,8 @@ export interface Injection {
   readonly entries: Array<Record.Entry>
   /** The objects that a user has annotated. */
   readonly edits: Array<Edit>
+  /** The kinds of resources that were written or received: `deployments.apps` is `Deployment.apps`. */
+  readonly kinds: Map<string, string>
   /** Milliseconds since the start of the run. */
   readonly now: () => number
   /** The kinds of the perturbations that take effect at that point. */
@@ -84,6 +86,7 @@ export const make = (
   const now = () => clock.currentTimeMillisUnsafe() - began
   const entries: Array<Record.Entry> = []
   const edits: Array<Edit> = []
+  const seenKinds = new Map<string, string>()
   const counted = { call: 0, write: 0, event: 0 }
   const at: Injection["at"] = (point, n) =>
     perturbations.filter((one) => one.at === n && kinds[one.kind].at === point).map(({ kind }) => kind)
@@ -110,6 +113,27 @@ export const make = (
     return entry
   }
 
+  /** The call, which notes its outcome in its entry. */
+  const noted = (entry: Record.Call, call: Send): Send =>
+    Effect.suspend(() => {
+      const before = revision()
+      return call.pipe(
+        Effect.map((response) => {
+          const object = response.body as Partial<KubeObject> | undefined
+          const version = Number(object?.metadata?.resourceVersion)
+          const written = Number.isSafeInteger(version) ? version : revision()
+          entry.outcome = String(response.status)
+          if (entry.write === undefined) return response
+          if (written > before) entry.revision = written
+          if (!entry.resource.includes("/") && object?.metadata?.name !== undefined) {
+            seenKinds.set(entry.resource, kindOf(object as KubeObject))
+          }
+          return response
+        }),
+        Effect.tapError((error) => Effect.sync(() => void (entry.outcome = outcomeOf(error))))
+      )
+    })
+
   const around: Injection["around"] = (process, control) => (request, call) =>
     Effect.suspend(() => {
       if (process.hasEnded) return Effect.fail(ended(request))
@@ -119,7 +143,7 @@ export const make = (
         return Effect.andThen(control.stop(process, `the controllers made more than ${mostCalls} calls`), Effect.never)
       }
       const entry = begin(process, request)
-      const executed = noted(entry, call, revision)
+      const executed = noted(entry, call)
       if (entry.perturbed === undefined) return executed
       const edit = edited(raw, request, entry, edits)
       return Effect.andThen(
@@ -152,7 +176,7 @@ export const make = (
         case "handoff": {
           // It left the process while the term was valid, so nothing but the server can refuse it.
           const { mayStartUnsafe: _, ...sent } = request
-          const arrives = Effect.delay(noted(entry, raw.send(sent), revision), "2 seconds")
+          const arrives = Effect.delay(noted(entry, raw.send(sent)), "2 seconds")
           return control
             .fork(Effect.ignore(arrives))
             .pipe(Effect.andThen(control.handoff(process)), Effect.andThen(Effect.never))
@@ -197,7 +221,9 @@ export const make = (
       if (event.type === "BOOKMARK") return Effect.void
       const n = ++counted.event
       const perturbed = at("event", n)
-      const { metadata } = event.object as KubeObject
+      const object = event.object as KubeObject
+      const { metadata } = object
+      seenKinds.set(request.context.resource ?? "", kindOf(object))
       entries.push({
         type: "event",
         at: now(),
@@ -215,7 +241,7 @@ export const make = (
       return perturbed.includes("late") ? Effect.sleep("100 millis") : Effect.void
     })
 
-  return { entries, edits, now, at, transport, around }
+  return { entries, edits, kinds: seenKinds, now, at, transport, around }
 }
 
 const verbOf = ({ context, method }: Request): string => (context.verb === "" ? method.toLowerCase() : context.verb)
@@ -228,22 +254,6 @@ const keyOf = ({ body, context }: Request): string => {
   const generated = metadata?.generateName === undefined ? "" : `${metadata.generateName}*`
   return Key.make(context.namespace, context.name ?? metadata?.name ?? generated)
 }
-
-/** The call, which notes its outcome in its entry. */
-const noted = (entry: Record.Call, call: Send, revision: () => number): Send =>
-  Effect.suspend(() => {
-    const before = revision()
-    return call.pipe(
-      Effect.map((response) => {
-        entry.outcome = String(response.status)
-        const version = Number((response.body as Partial<KubeObject> | undefined)?.metadata?.resourceVersion)
-        const written = Number.isSafeInteger(version) ? version : revision()
-        if (entry.write !== undefined && written > before) entry.revision = written
-        return response
-      }),
-      Effect.tapError((error) => Effect.sync(() => void (entry.outcome = outcomeOf(error))))
-    )
-  })
 
 const outcomeOf = ({ reason, status }: ApiError.ApiError): string =>
   status === undefined ? reason._tag : `${status} ${reason._tag}`

@@ -47,9 +47,9 @@ export class Failures {
       rule: verdict.rule,
       cause: verdict.cause,
       message: verdict.message,
-      details: [...verdict.details, ...others.map(({ message, rule }) => `${rule}: ${message}`)],
+      details: detailsOf(verdict, others),
       where: whereOf(outcome.entries),
-      writes: lastWrites(verdict.keys, outcome, this.#undisturbed),
+      writes: lastWrites(verdict.objects, outcome, this.#undisturbed),
       also: [],
       entries: outcome.entries
     })
@@ -75,17 +75,26 @@ const whereOf = (entries: ReadonlyArray<Record.Entry>): ReadonlyArray<string> =>
     })
   )
 
-const lastWrites = (keys: ReadonlyArray<string>, outcome: Outcome, undisturbed: Outcome): ReadonlyArray<string> =>
-  keys.slice(0, 3).flatMap((key) => {
-    const here = lastWriteOf(key, outcome)
-    const there = lastWriteOf(key, undisturbed)
+/** A defect that is retried is the same one each time. */
+const detailsOf = ({ cause, details }: Judge.Verdict, others: ReadonlyArray<Judge.Verdict>): ReadonlyArray<string> => {
+  const first = new Map(others.filter((other) => other.cause !== cause).map((other) => [other.cause, other] as const))
+  return [...details, ...[...first.values()].map(({ message, rule }) => `${rule}: ${message}`)]
+}
+
+const lastWrites = (objects: ReadonlyArray<string>, outcome: Outcome, undisturbed: Outcome): ReadonlyArray<string> =>
+  objects.slice(0, 3).flatMap((object) => {
+    const here = lastWriteOf(object, outcome)
+    const there = lastWriteOf(object, undisturbed)
     return [
-      `last write of ${key} in this run: ${here === undefined ? "none" : Record.nameOf(here)}`,
+      `last write of ${object} in this run: ${here === undefined ? "none" : Record.nameOf(here)}`,
       `undisturbed: ${there === undefined ? "none" : Record.nameOf(there)}`
     ]
   })
 
-const lastWriteOf = (key: string, { entries }: Outcome): Record.Call | undefined =>
-  entries.findLast(
-    (entry): entry is Record.Call => entry.type === "call" && entry.write !== undefined && entry.key === key
-  )
+const lastWriteOf = (object: string, { entries, kinds }: Outcome): Record.Call | undefined =>
+  entries.findLast((entry): entry is Record.Call => {
+    if (entry.type !== "call" || entry.write === undefined) return false
+    const written = `${kinds.get(entry.resource.split("/")[0] ?? "")} ${entry.key}`
+    // Of an object with a generated name only the prefix is known.
+    return written.endsWith("*") ? object.startsWith(`${written.slice(0, -1)}(`) : object === written
+  })

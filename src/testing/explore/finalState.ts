@@ -32,13 +32,14 @@ export const finalState = (objects: ReadonlyArray<KubeObject>, comparable: Compa
 const isCompared = ({ apiVersion, kind }: KubeObject): boolean =>
   kind !== "Event" && !(kind === "Lease" && apiVersion?.startsWith("coordination.k8s.io/") === true)
 
-const groupOf = ({ apiVersion = "" }: KubeObject): string =>
-  apiVersion.includes("/") ? `.${apiVersion.slice(0, apiVersion.indexOf("/"))}` : ""
+/** `Pod`, `Deployment.apps`. */
+export const kindOf = ({ apiVersion = "", kind = "" }: KubeObject): string =>
+  apiVersion.includes("/") ? `${kind}.${apiVersion.slice(0, apiVersion.indexOf("/"))}` : kind
 
 type Names = ReadonlyMap<KubeObject, string>
 
 const identity = (object: KubeObject, names: Names): string =>
-  `${object.kind}${groupOf(object)} ${Key.make(object.metadata.namespace, names.get(object) ?? object.metadata.name)}`
+  `${kindOf(object)} ${Key.make(object.metadata.namespace, names.get(object) ?? object.metadata.name)}`
 
 /**
  * A generated name is replaced by its prefix and a number: among the objects with the same prefix and owner, the position of its content in order.

@@ -1,7 +1,7 @@
 /** What is wrong with a run, compared with the run that has the same operations and no faults. */
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Key from "../../kube/Key.ts"
-import { type Comparable, describe, differences, type FinalState, finalState, touched } from "./finalState.ts"
+import { type Comparable, describe, differences, type FinalState, finalState, kindOf, touched } from "./finalState.ts"
 import type { Outcome } from "./run.ts"
 import * as Record from "./record.ts"
 
@@ -26,8 +26,8 @@ export interface Verdict {
   /** One sentence. */
   readonly message: string
   readonly details: ReadonlyArray<string>
-  /** The objects that it is about, as in `default/web`. */
-  readonly keys: ReadonlyArray<string>
+  /** The objects that it is about: `Deployment.apps default/web`. */
+  readonly objects: ReadonlyArray<string>
 }
 
 /** What runs are compared with. */
@@ -54,7 +54,7 @@ export const judge = (
   settings: { readonly comparable: Comparable | undefined; readonly hasOwnCheck: boolean }
 ): ReadonlyArray<Verdict> => [
   ...problems(outcome),
-  ...outcome.violations.map(({ invariant, message }) => verdict("invariant", invariant, `${invariant}: ${message}`)),
+  ...violations(outcome),
   ...scenario(outcome, reference),
   ...lostEdits(outcome),
   ...leaks(outcome, reference),
@@ -69,16 +69,24 @@ const verdict = (
   about: string,
   message: string,
   details: ReadonlyArray<string> = [],
-  keys: ReadonlyArray<string> = []
-): Verdict => ({ rule, cause: `${rule}: ${about}`, message, details, keys })
+  objects: ReadonlyArray<string> = []
+): Verdict => ({ rule, cause: `${rule}: ${about}`, message, details, objects })
 
 const problems = ({ entries }: Outcome): ReadonlyArray<Verdict> =>
   entries.flatMap((entry) => {
     if (entry.type === "run" && entry.outcome === "Defect") {
       const message = `${entry.controller} died in the run of ${entry.key}: ${entry.error ?? ""}`
-      return [verdict("defect", `${entry.controller} ${entry.error ?? ""}`, message, [], [entry.key])]
+      return [verdict("defect", `${entry.controller} ${entry.error ?? ""}`, message)]
     }
     return entry.type === "problem" ? [ofProblem(entry)] : []
+  })
+
+/** Each with the write that broke it. */
+const violations = ({ entries, violations: found }: Outcome): ReadonlyArray<Verdict> =>
+  found.map(({ invariant, message, revision }) => {
+    const by = entries.find((entry) => (entry.type === "call" || entry.type === "other") && entry.revision === revision)
+    const name = by?.type === "call" ? Record.nameOf(by) : by?.type === "other" ? `${by.verb} ${by.path}` : undefined
+    return verdict("invariant", invariant, `${invariant}: ${message}`, name === undefined ? [] : [`broken by ${name}`])
   })
 
 const ofProblem = ({ kind, message }: Record.Problem): Verdict => {
@@ -103,12 +111,14 @@ const lostEdits = ({ edits, objects }: Outcome): ReadonlyArray<Verdict> =>
     const object = objects.find(({ metadata }) => metadata.uid === uid)
     if (object === undefined || object.metadata.annotations?.[touched] !== undefined) return []
     const message = `the annotation that a user had written to ${object.kind} ${Key.of(object)} just before ${Record.nameOf(entry)} is gone`
-    return [verdict("lost edit", `${entry.verb} ${entry.resource}`, message, [], [Key.of(object)])]
+    return [
+      verdict("lost edit", `${entry.verb} ${entry.resource}`, message, [], [`${kindOf(object)} ${Key.of(object)}`])
+    ]
   })
 
 interface Leak {
   readonly what: string
-  readonly key: string
+  readonly object: string
   readonly message: string
 }
 
@@ -118,12 +128,13 @@ const leaksOf = (objects: ReadonlyArray<KubeObject>): ReadonlyArray<Leak> => {
   return objects.flatMap((object) => {
     const { deletionTimestamp, finalizers = [], ownerReferences = [] } = object.metadata
     const key = Key.of(object)
+    const name = `${kindOf(object)} ${key}`
     if (deletionTimestamp !== undefined && finalizers.length > 0) {
       const message = `${object.kind} ${key} is being deleted and still has the finalizers ${finalizers.join(", ")}`
-      return [{ what: `${object.kind} finalizers`, key, message }]
+      return [{ what: `${object.kind} finalizers`, object: name, message }]
     }
     return ownerReferences.length > 0 && ownerReferences.every(({ uid }) => !uids.has(uid))
-      ? [{ what: `${object.kind} owner`, key, message: `${object.kind} ${key} is left without its owner` }]
+      ? [{ what: `${object.kind} owner`, object: name, message: `${object.kind} ${key} is left without its owner` }]
       : []
   })
 }
@@ -131,15 +142,15 @@ const leaksOf = (objects: ReadonlyArray<KubeObject>): ReadonlyArray<Leak> => {
 const leaks = ({ objects }: Outcome, reference: Reference): ReadonlyArray<Verdict> =>
   leaksOf(objects)
     .filter(({ what }) => !reference.leaks.has(what))
-    .map(({ key, message, what }) => verdict("leak", what, message, [], [key]))
+    .map(({ message, object, what }) => verdict("leak", what, message, [], [object]))
 
 const final = (outcome: Outcome, reference: Reference, comparable: Comparable | undefined): ReadonlyArray<Verdict> => {
   const found = differences(reference.final, finalState(outcome.objects, comparable))
   const [first] = found
   if (first === undefined) return []
   const about = `${first.object.split(" ")[0]} ${first.path === "" ? (first.actual === undefined ? "missing" : "left over") : first.path.replaceAll(/\d+/g, "*")}`
-  const keys = [...new Set(found.map(({ object }) => object.split(" ")[1] ?? ""))]
-  return [verdict("not converged", about, describe(first), found.slice(1).map(describe), keys)]
+  const objects = [...new Set(found.map(({ object }) => object))]
+  return [verdict("not converged", about, describe(first), found.slice(1).map(describe), objects)]
 }
 
 const ownCheck = ({ notConverged }: Outcome): ReadonlyArray<Verdict> =>
@@ -160,9 +171,7 @@ const silence = ({ converged, entries }: Outcome, reference: Reference): Readonl
     verdict(
       "write loop",
       `${first.verb} ${first.resource}`,
-      `after the cluster had time to converge, the controllers made ${after.length} writes, first ${Record.subjectOf(first)}`,
-      [],
-      [first.key]
+      `after the cluster had time to converge, the controllers made ${after.length} writes, first ${Record.subjectOf(first)}`
     )
   ]
 }

@@ -39,6 +39,8 @@ export interface Outcome {
   readonly objects: ReadonlyArray<KubeObject>
   /** The objects that a user has annotated just before a write. */
   readonly edits: ReadonlyArray<Injection.Edit>
+  /** As in `Injection`. */
+  readonly kinds: ReadonlyMap<string, string>
   /** The first violation of each invariant. */
   readonly violations: ReadonlyArray<Violation>
   /** Why a step of the scenario failed. */
@@ -51,8 +53,8 @@ export interface Outcome {
 export interface Violation {
   readonly invariant: string
   readonly message: string
-  /** The position of the last entry before it. */
-  readonly entry: number
+  /** Of the write that broke it. */
+  readonly revision: number
 }
 
 /** Settings of a run. */
@@ -129,7 +131,7 @@ const once = Effect.fnUntraced(function* (
     for (const { name, violation } of invariants) {
       if (violations.some(({ invariant }) => invariant === name)) continue
       const message = messageIn(() => violation(state))
-      if (message !== undefined) violations.push({ invariant: name, message, entry: entries.length - 1 })
+      if (message !== undefined) violations.push({ invariant: name, message, revision: at })
     }
     collect()
   })
@@ -160,6 +162,7 @@ const once = Effect.fnUntraced(function* (
     converged: length,
     objects,
     edits: injection.edits,
+    kinds: injection.kinds,
     violations,
     scenarioError: errorOf(done),
     notConverged: errorOf(checked)

@@ -185,6 +185,7 @@ describe("a search", () => {
       })
       const { failures } = yield* limited.run({ budget: 0 })
       assert.deepInclude(failures[0], { rule: "invariant", id: "" })
+      assert.include(failures[0]?.details ?? [], "broken by write #4: patch configmaps default/b")
       assert.match(failures[0]?.message ?? "", /never more than 1 configmaps: there are 2: default\/a, default\/b/)
     })
   )
