@@ -1,4 +1,6 @@
 /** A small controller with one mistake that real controllers have made, and the same controller without it. */
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import type { Exploration } from "../../src/testing/explore/explore.ts"
 
 export interface Bug {
@@ -9,4 +11,21 @@ export interface Bug {
   /** What the report must name: `create configmaps`, a part of a write's name. */
   readonly write: string
   readonly explore: (isRepaired: boolean) => Exploration
+}
+
+/** Declares the two tests of a bug: its perturbation is among the single ones, and the repaired twin fails in none of them. */
+export const checkBug = ({ explore, title, write }: Bug): void => {
+  it.live(`finds: ${title}`, () =>
+    Effect.gen(function* () {
+      const { failures, problem } = yield* explore(false).run()
+      assert.isUndefined(problem)
+      assert.isAbove(failures.length, 0, "nothing was found")
+      const named = failures.flatMap(({ details, where, writes }) => where.concat(writes, details))
+      assert.isTrue(
+        named.some((one) => one.includes(write)),
+        `${write} is not among:\n${named.join("\n")}`
+      )
+    })
+  )
+  it.live(`finds nothing once it is repaired: ${title}`, () => explore(true).check())
 }
