@@ -72,11 +72,19 @@ const verdict = (
   objects: ReadonlyArray<string> = []
 ): Verdict => ({ rule, cause: `${rule}: ${about}`, message, details, objects })
 
-const problems = ({ entries }: Outcome): ReadonlyArray<Verdict> =>
+const problems = ({ entries, kinds }: Outcome): ReadonlyArray<Verdict> =>
   entries.flatMap((entry) => {
     if (entry.type === "run" && entry.outcome === "Defect") {
       const message = `${entry.controller} died in the run of ${entry.key}: ${entry.error ?? ""}`
-      return [verdict("defect", `${entry.controller} ${entry.error ?? ""}`, message)]
+      return [
+        verdict(
+          "defect",
+          `${entry.controller} ${entry.error ?? ""}`,
+          message,
+          [],
+          [`${kinds.get(entry.resource ?? "")} ${entry.key}`]
+        )
+      ]
     }
     return entry.type === "problem" ? [ofProblem(entry)] : []
   })

@@ -54,6 +54,8 @@ export interface Run extends Common {
   readonly type: "run"
   readonly process: ProcessId
   readonly controller: string
+  /** Of the kind whose objects the controller reconciles: `deployments.apps`; undefined if there is none. */
+  readonly resource: string | undefined
   readonly key: Key.Key
   /** `Done`, `Failed`, `Defect`, … */
   readonly outcome: string

@@ -1,6 +1,7 @@
 /** A timeline that records the ends of runs in the record of an exploration, and nothing else. */
 import * as Cause from "effect/Cause"
 import { messageOf } from "./messageOf.ts"
+import * as Resource from "../../kube/Resource.ts"
 import type { Going, Timeline } from "../../layers/Timeline.ts"
 import type * as Injection from "./Injection.ts"
 import type * as Record from "./record.ts"
@@ -16,7 +17,13 @@ export const recorder = (
   let runs = 0
   return {
     change: () => undefined,
-    begin: (controller, _, key) => ({ ...unknownRun, controller, key, at: now() }),
+    begin: (controller, kind, key) => ({
+      ...unknownRun,
+      controller,
+      key,
+      at: now(),
+      resource: kind === undefined ? undefined : Resource.qualifiedName(kind)
+    }),
     end: (run, event) => {
       if (process.hasEnded || process.hasLostTerm) return
       if (++runs === mostRuns) onTooMany()
@@ -26,6 +33,7 @@ export const recorder = (
         at: now(),
         process: process.id,
         controller: run.controller,
+        resource: run.resource,
         key: run.key,
         outcome: event._tag,
         error: error === undefined ? undefined : messageOf(error)
