@@ -8,6 +8,8 @@ import type { Outcome } from "./run.ts"
 export interface Failure {
   /** The name of the perturbations: with it the run can be repeated. Empty: the undisturbed run. */
   readonly id: string
+  /** The generated scenario in which it was found; undefined where the exploration has its own. */
+  readonly scenario?: string | undefined
   readonly rule: Judge.Rule
   readonly cause: string
   readonly message: string

@@ -12,6 +12,7 @@ export type Rule =
   | "stale term"
   | "scenario"
   | "not converged"
+  | "depends on the past"
   | "write loop"
   | "leak"
   | "lost edit"

@@ -71,7 +71,7 @@ export interface Report {
 }
 
 /** In milliseconds. A search takes real time, whatever clock a test has. */
-const now = (): number => Number(Clock.Clock.defaultValue().monotonicTimeNanosUnsafe()) / 1e6
+export const now = (): number => Number(Clock.Clock.defaultValue().monotonicTimeNanosUnsafe()) / 1e6
 
 export const search = Effect.fnUntraced(function* (exploration: Declared, settings: Settings = {}) {
   const { options } = exploration

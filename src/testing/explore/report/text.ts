@@ -11,11 +11,11 @@ export const text = (report: Report): string => {
   ].join("\n\n")
 }
 
-const ofFailure = (name: string, { details, id, message, rule, where, writes }: Failure): string =>
+const ofFailure = (name: string, { details, id, message, rule, scenario, where, writes }: Failure): string =>
   [
     `${rule}: ${message}`,
     ...details.map((detail) => `  ${detail}`),
     ...where.map((one) => `  at ${one}`),
     ...writes.map((one) => `  ${one}`),
-    `  repeat it with: explore --replay '${name}:${id}'`
+    `  repeat it with: explore --replay '${name}${scenario === undefined ? "" : `/${scenario}`}:${id}'`
   ].join("\n")
