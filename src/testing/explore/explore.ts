@@ -6,7 +6,8 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { Declared, Options } from "./Exploration.ts"
 import { text } from "./report/text.ts"
-import { type Report, search, type Settings } from "./search.ts"
+import { searchGenerated, type Settings } from "./scenarios.ts"
+import { type Report, search } from "./search.ts"
 
 /** An exploration has found failures, or could not explore. The message is the report. */
 export class ExplorationFailed extends Data.TaggedError("ExplorationFailed")<{ readonly report: Report }> {
@@ -47,7 +48,8 @@ export interface Exploration extends Declared {
  */
 export const explore = <R = never>(name: string, options: Options<R>): Exploration => {
   const declared: Declared = { name, options }
-  const run: Exploration["run"] = (settings) => search(declared, settings)
+  const run: Exploration["run"] = (settings) =>
+    options.scenario === undefined ? searchGenerated(declared, settings) : search(declared, settings)
   return {
     ...declared,
     run,
