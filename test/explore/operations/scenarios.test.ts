@@ -1,8 +1,10 @@
 /** Generated scenarios under perturbations: a failure names the shortest scenario that shows it, and can be repeated. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Deployment from "../../../src/controllers/Deployment.ts"
 import * as EcsBinding from "../../../src/controllers/EcsBinding.ts"
 import * as Memcached from "../../../src/controllers/Memcached.ts"
+import * as ReplicaSet from "../../../src/controllers/ReplicaSet.ts"
 import { Namespace } from "../../../src/kube/resources.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import { explore } from "../../../src/testing/explore/explore.ts"
@@ -57,6 +59,20 @@ describe("explore without a scenario", () => {
       assert.strictEqual(unknown.problem, `there is no scenario spec.color: there are ${all}`)
       const ambiguous = yield* exploration.run({ replay: { perturbations: [] } })
       assert.strictEqual(ambiguous.problem, `a run to repeat needs one of the scenarios ${all}`)
+    })
+  )
+  it.live("takes generated names of pods in a status for what they refer to", () =>
+    Effect.gen(function* () {
+      const exploration = explore("memcached", {
+        controllers: [Memcached.make()],
+        environment: [Deployment.make(), ReplicaSet.make()],
+        cluster: { nodes: 2 }
+      })
+      const { failures, problem } = yield* exploration.run({
+        scenario: "spec.size[1,2]",
+        replay: { perturbations: [] }
+      })
+      assert.deepEqual([problem, failures], [undefined, []])
     })
   )
   it.live("finds nothing in EcsBinding after crashes and conflicts", () => {

@@ -4,10 +4,10 @@
  */
 import * as Effect from "effect/Effect"
 import type { KubeObject } from "../../../kube/Meta.ts"
-import * as Resource from "../../../kube/Resource.ts"
+import type * as Resource from "../../../kube/Resource.ts"
 import { isMembers } from "../../../kube/structural/StructuralSchema.ts"
 import type { Declared } from "../Exploration.ts"
-import { type Comparable, describe, type Difference, differences, finalState } from "../finalState.ts"
+import { describe, type Difference, differences, type FinalState, finalState } from "../finalState.ts"
 import { type Outcome, run } from "../run.ts"
 import { type Operation, performAll, type Scenario, wanted } from "./Operation.ts"
 import { withScenario } from "./plan.ts"
@@ -51,8 +51,8 @@ export const make = (exploration: Declared, seed: number): Past => {
     const outcome = yield* outcomeOf(scenario)
     // A controller that reports an error may leave everything as it is.
     if (isFailing(expected) || isFailing(outcome)) return undefined
-    const comparable = comparableOf(exploration, scenario)
-    const found = differences(finalState(expected.objects, comparable), finalState(outcome.objects, comparable))
+    const stateOf = comparedOf(exploration, scenario)
+    const found = differences(stateOf(expected.objects), stateOf(outcome.objects))
     const [first] = found
     if (first === undefined) return undefined
     return {
@@ -86,24 +86,31 @@ const isFailing = ({ converged, entries }: Outcome): boolean => {
 /** Grants that change an object. */
 const writes = new Set<string>(["create", "update", "patch"])
 
-/** Only what the explored controllers are responsible for: others may keep a history, such as ReplicaSets of earlier templates. */
-const comparableOf = ({ options }: Declared, { resource }: Scenario): Comparable => {
+/**
+ * Only what the explored controllers are responsible for: others may keep a history, such as ReplicaSets of earlier templates. All objects take part in
+ * the final state, which names what is referred to by them.
+ */
+const comparedOf = ({ options }: Declared, { resource }: Scenario) => {
   const granted = (subresource: string) =>
     options.controllers
       .flatMap(({ access }) => access)
       .filter((one) => writes.has(one.grant) && one.subresource === subresource)
-      .map((one) => nameOf(Resource.apiVersion(one.resource), one.resource.kind))
-  const own = nameOf(Resource.apiVersion(resource), resource.kind)
-  const compared = new Set([own, ...granted("")])
-  const withStatus = new Set([own, ...granted("status")])
-  return (object) => {
-    const one = options.comparable === undefined ? object : options.comparable(object)
-    const name = nameOf(object.apiVersion, object.kind)
-    return one === undefined || !compared.has(name) ? undefined : current(one, withStatus.has(name))
+      .map((one) => nameOf(one.resource))
+  const compared = new Set([nameOf(resource), ...granted("")])
+  const withStatus = new Set([nameOf(resource), ...granted("status")])
+  return (objects: ReadonlyArray<KubeObject>): FinalState => {
+    const state = finalState(objects, options.comparable)
+    return new Map(
+      [...state].flatMap(([id, object]) => {
+        const [name = ""] = id.split(" ")
+        return compared.has(name) ? [[id, current(object as KubeObject, withStatus.has(name))] as const] : []
+      })
+    )
   }
 }
 
-const nameOf = (apiVersion = "", kind = ""): string => `${apiVersion} ${kind}`
+/** `Deployment.apps`, as a final state has it. */
+const nameOf = ({ group, kind }: Resource.AnyCreatable): string => (group === "" ? kind : `${kind}.${group}`)
 
 /** The number of the template, which the Deployment controller counts. */
 const revision = "deployment.kubernetes.io/revision"
