@@ -35,6 +35,8 @@ export interface Progress {
   /** Runs so far, and how many there are with one perturbation. */
   readonly runs: number
   readonly singles: number
+  /** How many of those it has begun. */
+  readonly tried: number
   readonly failures: number
 }
 
@@ -129,7 +131,8 @@ export const search = Effect.fnUntraced(function* (exploration: Declared, settin
     seen.add(observationsOf(outcome))
     const [first, ...others] = Judge.judge(outcome, yield* referenceOf(one), judged)
     if (first !== undefined) found.add(outcome, first, others)
-    onProgress?.({ name: exploration.name, runs, singles: singles.length, failures: found.size })
+    const begun = [...tried.values()].reduce((sum, one) => sum + one, 0)
+    onProgress?.({ name: exploration.name, runs, singles: singles.length, tried: begun, failures: found.size })
     return first === undefined ? outcome.entries : undefined
   })
 
@@ -150,8 +153,8 @@ export const search = Effect.fnUntraced(function* (exploration: Declared, settin
     if (i % share.of !== share.index) continue
     if (now() >= deadline) break
     const single = { perturbations: [one] }
-    const entries = yield* attempt(single)
     tried.set(one.kind, (tried.get(one.kind) ?? 0) + 1)
+    const entries = yield* attempt(single)
     if (entries === undefined) continue
     passed.set(nameOf(single), entries)
     const until = stepOf(entries)

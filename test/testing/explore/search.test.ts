@@ -9,7 +9,7 @@ import * as Controller from "../../../src/layers/Controller.ts"
 import { explore } from "../../../src/testing/explore/explore.ts"
 import * as Invariants from "../../../src/testing/explore/invariants.ts"
 import { type Kind, parseCase } from "../../../src/testing/explore/perturbation.ts"
-import type { Report } from "../../../src/testing/explore/search.ts"
+import type { Progress, Report } from "../../../src/testing/explore/search.ts"
 import * as Reconcile from "../../../src/streams/reconcile/Reconcile.ts"
 import { copier, map, scenario } from "./harness.ts"
 
@@ -35,7 +35,9 @@ const comparable = (report: Report): object => ({ ...report, millis: 0 })
 describe("a search", () => {
   it.live("tries every kind at each of its points, and finds nothing wrong with a correct controller", () =>
     Effect.gen(function* () {
-      const { coverage, failures, problem, runs, undisturbed } = yield* copying.run()
+      const seen: Array<Progress> = []
+      const onProgress = (progress: Progress) => void seen.push(progress)
+      const { coverage, failures, problem, runs, undisturbed } = yield* copying.run({ onProgress })
       assert.isUndefined(problem)
       assert.deepStrictEqual(failures, [])
       assert.deepInclude(undisturbed, { steps: 2, writes: 4, calls: 6 })
@@ -44,6 +46,8 @@ describe("a search", () => {
       assert.isAbove(runs, points + 1)
       assert.isBelow(runs, 2 * points)
       for (const { kind, points, tried } of coverage) assert.strictEqual(tried, points, kind)
+      assert.deepStrictEqual(seen.at(-1), { name: "copier", runs, singles: points, tried: points, failures: 0 })
+      assert.isTrue(seen.every(({ tried }, i) => tried - (seen[i - 1]?.tried ?? 0) <= 1))
     })
   )
 
