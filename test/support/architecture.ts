@@ -122,7 +122,7 @@ export const modules: ReadonlyArray<Module> = [
   // A bundle of its own, for a browser.
   { path: "manager/console/page/", modules: ["manager/console/protocol.ts"], packages: ["preact"] },
   { path: "manager/renewal/", modules: [...library, "leader/", "platform/"], packages: node },
-  { path: "testing/", modules: [...library, ...cluster, "manager/"], packages: effect },
+  { path: "testing/", modules: [...library, ...cluster, "manager/", "version.ts"], packages: effect },
   // Starts processes and connects over HTTPS, so it has an entry of its own.
   { path: "testing/envtest/", modules: [...library, "manager/", "platform/", "testing/"], packages: node },
   {
@@ -136,11 +136,26 @@ export const modules: ReadonlyArray<Module> = [
     packages: node
   },
   {
+    path: "cli/explore/",
+    modules: [...library, "manager/", "testing/explore/", "cli/", "version.ts"],
+    packages: node
+  },
+  // A bundle of its own, for a browser, of the console's components.
+  {
+    path: "cli/explore/page/",
+    modules: ["manager/console/page/", "testing/explore/report/"],
+    packages: ["preact"]
+  },
+  {
     path: "cli/product.ts",
     modules: [...library, "leader/", "manager/", "platform/", "controllers/", "cli/", "version.ts"],
     packages: node
   },
-  { path: "main.ts", modules: ["cli/product.ts", "version.ts", "manager/renewal/"], packages: node },
+  {
+    path: "main.ts",
+    modules: ["cli/product.ts", "cli/explore/thread.ts", "version.ts", "manager/renewal/"],
+    packages: node
+  },
   { path: "version.ts", modules: [], packages: [] },
   { path: "index.ts", modules: [...library, "leader/", "manager/"], packages: effect },
   { path: "internals.ts", modules: [...library, ...cluster, "leader/", "manager/"], packages: effect },

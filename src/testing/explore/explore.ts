@@ -5,7 +5,10 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { Declared, Options } from "./Exploration.ts"
+import { version } from "../../version.ts"
+import { type Handle, handle } from "./handle.ts"
 import { text } from "./report/text.ts"
+import * as Run from "./run.ts"
 import { searchGenerated, type Settings } from "./scenarios.ts"
 import { type Report, search } from "./search.ts"
 
@@ -22,6 +25,8 @@ export interface Exploration extends Declared {
   readonly run: (settings?: Settings) => Effect.Effect<Report>
   /** Runs it, and fails if something was found: for a test. */
   readonly check: (settings?: Settings) => Effect.Effect<Report, ExplorationFailed>
+  /** @internal */
+  readonly [handle]: Handle
 }
 
 /**
@@ -58,6 +63,12 @@ export const explore = <R = never>(name: string, options: Options<R>): Explorati
         report.problem === undefined && report.failures.length === 0
           ? Effect.succeed(report)
           : Effect.fail(new ExplorationFailed({ report }))
-      )
+      ),
+    [handle]: {
+      version,
+      name,
+      search: (settings) => Effect.runPromise(run(settings)),
+      record: (one, seed) => Effect.runPromise(Effect.map(Run.run(declared, one, { seed }), ({ entries }) => entries))
+    }
   }
 }
