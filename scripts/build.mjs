@@ -1,13 +1,13 @@
 /**
  * Builds `dist`: the library as plain tsc output, one file a module with its types, and the program as one bundle with lazy
- * chunks, so that starting it reads two files instead of a thousand. Unminified: stack traces stay readable. The console's page is a bundle of its own.
+ * chunks, so that starting it reads two files instead of a thousand. Unminified: stack traces stay readable. The pages are bundles of their own.
  */
 import { spawnSync } from "node:child_process"
 import { chmodSync, rmSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 import { notices } from "./notices.mjs"
-import { buildPage } from "./page.mjs"
+import { buildPage, buildReportPage } from "./page.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 process.chdir(root)
@@ -34,7 +34,7 @@ const { output } = await bundle.write({
   chunkFileNames: "program/[name]-[hash].js"
 })
 await bundle.close()
-const page = await buildPage("dist/console")
+const page = [...(await buildPage("dist/console")), ...(await buildReportPage("dist/explore"))]
 writeFileSync(
   "dist/THIRD-PARTY-NOTICES.txt",
   notices([...output.flatMap((file) => (file.type === "chunk" ? Object.keys(file.modules) : [])), ...page])

@@ -4,7 +4,8 @@ import { useEffect, useMemo, useState } from "preact/hooks"
 import type { ObjectView, TimelineEntry } from "../../protocol.ts"
 import { hrefOfObject } from "../model/route.ts"
 import { formatCount, formatDue, formatDuration, formatTime } from "../parts/format.ts"
-import { Shape, Status, type Tone } from "../parts/Status.tsx"
+import { EntryRow } from "../parts/EntryRow.tsx"
+import { Status, type Tone } from "../parts/Status.tsx"
 import { chainOf, stepsOf } from "./chain.ts"
 
 type Entry<Type extends TimelineEntry["type"]> = Extract<TimelineEntry, { readonly type: Type }>
@@ -220,25 +221,26 @@ export const Timeline = ({ now, object }: { readonly object: ObjectView; readonl
   }
   const context: Context = { now, object, known, show }
   const classOf = (entry: TimelineEntry) =>
-    `entry ${entry.type} ${toneOf(entry)}${selected === entry.id ? " selected" : ""}${chain?.has(entry.id) === true ? " linked" : ""}`
+    `${entry.type}${selected === entry.id ? " selected" : ""}${chain?.has(entry.id) === true ? " linked" : ""}`
   const item = (entry: TimelineEntry, results: ReadonlyArray<TimelineEntry>, run?: TimelineEntry) => (
     <li key={entry.id}>
-      <div class={classOf(entry)} id={idOf(entry.id)} tabIndex={-1}>
-        <time dateTime={isoOf(entry.at)}>{formatTime(entry.at)}</time>
-        <Shape tone={toneOf(entry)} />
-        <div class="body">
-          <button
-            type="button"
-            class="type"
-            aria-pressed={selected === entry.id}
-            title="Highlight its causes and effects"
-            onClick={() => setSelected(selected === entry.id ? undefined : entry.id)}
-          >
-            {titles[entry.type]}
-          </button>{" "}
-          {bodyOf(entry, context, run)}
-        </div>
-      </div>
+      <EntryRow
+        id={idOf(entry.id)}
+        kind={classOf(entry)}
+        tone={toneOf(entry)}
+        time={<time dateTime={isoOf(entry.at)}>{formatTime(entry.at)}</time>}
+      >
+        <button
+          type="button"
+          class="type"
+          aria-pressed={selected === entry.id}
+          title="Highlight its causes and effects"
+          onClick={() => setSelected(selected === entry.id ? undefined : entry.id)}
+        >
+          {titles[entry.type]}
+        </button>{" "}
+        {bodyOf(entry, context, run)}
+      </EntryRow>
       {results.length > 0 && <ol class="results">{results.map((result) => item(result, [], entry))}</ol>}
     </li>
   )
