@@ -38,6 +38,7 @@ const processes = [
   "test/**/realServer.test.ts",
   "test/testing/envtest/*.test.ts",
   "test/manager/console/page/{accessibility,browser}.test.ts",
+  "test/cli/explore/page.test.ts",
   "test/apiserver/{defaults,validation}.test.ts",
   "test/apiserver/**/kubectl.test.ts"
 ]
@@ -85,8 +86,9 @@ export default defineConfig({
         "src/node.ts",
         "src/testing.ts",
         "src/internals.ts",
-        // It runs in a browser.
-        "src/manager/console/page/**"
+        // They run in a browser.
+        "src/manager/console/page/**",
+        "src/cli/explore/page/**"
       ],
       reporter: ["text-summary", "lcov"]
     }

@@ -11,7 +11,9 @@ import { version } from "./version.ts"
 if (!isMainThread) {
   const { role } = await import("./manager/renewal/protocol.ts")
   const { serve } = await import("./manager/renewal/thread.ts")
+  const Explore = await import("./cli/explore/thread.ts")
   if (workerData === role && parentPort !== null) serve(parentPort)
+  else if (Explore.isOwn(workerData) && parentPort !== null) Explore.serve(parentPort, workerData)
 } else if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.stdout.write(`${version}\n`)
 } else {

@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import process from "node:process"
 import * as Create from "./create/command.ts"
+import * as Explore from "./explore/command.ts"
 import { registry } from "../controllers/registry.ts"
 import * as RootCa from "../controllers/RootCa.ts"
 import * as ServiceAccountToken from "../controllers/ServiceAccountToken.ts"
@@ -34,9 +35,10 @@ export const main = (host: Host, entry: URL): void =>
       let notes: ReadonlyArray<string> = []
       return {
         program,
-        settings: Create.settings,
+        settings: { ...Create.settings, ...Explore.settings },
         commands: (host) => [
           Create.command(host, new URL("../templates/", entry)),
+          Explore.command(host, entry),
           command(
             host,
             kubeControllerManager,

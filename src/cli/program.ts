@@ -15,6 +15,8 @@ import * as Explain from "./commands/explain.ts"
 import { check } from "./commands/check.ts"
 import type * as Create from "./create/command.ts"
 import { InvalidNames } from "./create/names.ts"
+import type * as Explore from "./explore/command.ts"
+import { InvalidExplorations } from "./explore/files.ts"
 import * as Crds from "./commands/crds.ts"
 import * as Dashboards from "./commands/dashboards.ts"
 import * as CrdTypes from "./commands/crdTypes.ts"
@@ -63,7 +65,7 @@ export interface Whole {
 }
 
 /** A subcommand; it needs no more services than the program. */
-type Subcommand = ReturnType<typeof Create.command> | ReturnType<typeof command>
+type Subcommand = ReturnType<typeof Create.command> | ReturnType<typeof Explore.command> | ReturnType<typeof command>
 
 const plain = (program: Program.Program["Service"]): Whole => ({ program, settings: {}, commands: () => [] })
 
@@ -113,7 +115,8 @@ const usageErrors = [
   ElectionConfigError,
   Registry.RegistryError,
   Program.InvalidProgram,
-  InvalidNames
+  InvalidNames,
+  InvalidExplorations
 ]
 
 const cli = (host: Host, { commands, program }: Whole) =>

@@ -49,7 +49,7 @@ export default ({ provide }: TestProject): (() => void) | undefined => {
     }
   }
   const folder = mkdtempSync(join(tmpdir(), "program-"))
-  for (const part of ["main.js", "program", "console"]) {
+  for (const part of ["main.js", "program", "console", "explore"]) {
     cpSync(join(root, "dist", part), join(folder, part), { recursive: true })
   }
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n')

@@ -1,0 +1,54 @@
+/** A thread of the command `explore`: it loads the files of the user, and runs their explorations. */
+import type { MessagePort } from "node:worker_threads"
+import { type Handle, handleOf } from "../../testing/explore/handle.ts"
+import type { Progress } from "../../testing/explore/search.ts"
+import * as Protocol from "./protocol.ts"
+
+/** Whether `workerData` is that of such a thread. */
+export const isOwn = (data: unknown): data is Protocol.ThreadData =>
+  typeof data === "object" && data !== null && "role" in data && data.role === Protocol.role
+
+/** Answers questions until the thread is ended. */
+export const serve = (port: MessagePort, { loader }: Protocol.ThreadData): void => {
+  const ready = loader === undefined ? Promise.resolve() : register(loader)
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have an origin, threads do not
+  const post = (message: Protocol.FromThread) => port.postMessage(message)
+  const onMessage = async (question: Protocol.Question) => {
+    try {
+      await ready
+      const answer = await answerOf(question, (progress) => post({ _tag: "Progress", progress }))
+      post({ _tag: "Answer", answer })
+    } catch (cause) {
+      post({ _tag: "Failed", message: cause instanceof Error && cause.message !== "" ? cause.message : String(cause) })
+    }
+  }
+  port.on("message", (question: Protocol.Question) => void onMessage(question))
+}
+
+/** Source: tsx, `tsx/esm/api`. */
+const register = async (loader: string): Promise<void> => {
+  const api = (await import(loader)) as { readonly register: () => unknown }
+  api.register()
+}
+
+const answerOf = async (
+  question: Protocol.Question,
+  onProgress: (progress: Progress) => void
+): Promise<Protocol.Answer> => {
+  const handles = await handlesIn(question.file)
+  if (question._tag === "Load") return handles.map(({ name, version }) => ({ name, version }))
+  const found = handles.find(({ name }) => name === question.name)
+  if (found === undefined) throw new Error(`it no longer exports an exploration ${JSON.stringify(question.name)}`)
+  switch (question._tag) {
+    case "Search":
+      return found.search({ ...question.settings, onProgress })
+    case "Record":
+      return found.record(question.case, question.seed)
+  }
+}
+
+/** Each exploration once, although a module may export it under several names. */
+const handlesIn = async (file: string): Promise<ReadonlyArray<Handle>> => {
+  const exported = (await import(file)) as Readonly<Record<string, unknown>>
+  return [...new Set(Object.values(exported).flatMap((value) => handleOf(value) ?? []))]
+}
