@@ -53,8 +53,11 @@ export const make = (name, isRepaired, scenario) =>
   explore(name, {
     controllers: [controller(isRepaired)],
     without: { handoff: "it runs alone", "travel-1": "this test is short" },
+    // Null: that of the Schemas.
     scenario:
-      scenario ??
+      scenario === null
+        ? undefined
+        : scenario ??
       ((cluster) =>
         cluster.apply([
           { apiVersion: "bugs.example.com/v1", kind: "Ticket", metadata: { namespace: "default", name: "a" }, spec: {} }
@@ -103,24 +106,6 @@ const complaint = ({ code, stderr, stdout }: Process.Exited): string => {
 
 const doesNodeLoadTypeScript =
   "typescript" in process.features && process.features.typescript !== false && process.features.typescript !== undefined
-
-/** Has the interface of tsx, and removes types by the compiler of this repository. */
-const standIn = {
-  "node_modules/tsx/package.json": `{ "name": "tsx", "type": "module", "exports": { "./package.json": "./package.json", "./esm/api": { "import": { "default": "./api.js" } } } }`,
-  "node_modules/tsx/api.js": `
-import { register as add } from "node:module"
-export const register = () => add("./hooks.js", import.meta.url)
-`,
-  "node_modules/tsx/hooks.js": `
-import { readFileSync } from "node:fs"
-import { fileURLToPath } from "node:url"
-import { transformSync } from ${JSON.stringify(import.meta.resolve("rolldown/utils"))}
-export const load = (url, context, next) =>
-  url.endsWith(".ts")
-    ? { format: "module", shortCircuit: true, source: transformSync("a.ts", readFileSync(fileURLToPath(url), "utf8")).code }
-    : next(url, context)
-`
-}
 
 const limit = 180_000
 
@@ -291,9 +276,29 @@ export const endless = make("endless", true, () => {
         const typed = repaired.replace("../", "./").replace('"repaired"', '"repaired" as string')
         const folder = yield* project({ "a.explore.ts": typed })
         assert.match(complaint(yield* explore(folder)), /cannot load a\.explore\.ts: .*npm install --save-dev tsx/)
-        const { code, stderr, stdout } = yield* explore(yield* project({ "a.explore.ts": typed, ...standIn }))
+        symlinkSync(join(root, "node_modules/tsx"), join(folder, "node_modules/tsx"))
+        const { code, stderr, stdout } = yield* explore(folder)
         assert.strictEqual(code, 0, stderr)
         assert.match(stdout, /^repaired: 0 failures/)
+      }).pipe(Effect.scoped),
+    limit
+  )
+
+  it.live(
+    "explores the scenarios that Schemas suggest, and repeats one of them",
+    () =>
+      Effect.gen(function* () {
+        const generated = `import { make } from "./ticket.js"\nexport default make("generated", false, null)\n`
+        const folder = yield* project({ "a.explore.mjs": generated })
+        const found = yield* explore(folder)
+        assert.strictEqual(found.code, 1, found.stderr)
+        const [, id = ""] = /repeat it with: .*--replay '([^']+)'/.exec(found.stdout) ?? []
+        assert.match(id, /^generated\/lifecycle\[1\]:/)
+        const again = yield* explore(folder, `--replay=${id}`)
+        assert.strictEqual(again.code, 1, again.stderr)
+        assert.include(again.stdout, "create configmaps")
+        const unknown = yield* explore(folder, "--replay=generated/none:crash@write#1")
+        assert.match(complaint(unknown), /generated has no generated scenario "none"/)
       }).pipe(Effect.scoped),
     limit
   )

@@ -1,7 +1,8 @@
 /** The messages between the command `explore` and its threads, which load the files of the user and run the explorations. */
 import type { Entry } from "../../testing/explore/record.ts"
 import type { Case } from "../../testing/explore/perturbation.ts"
-import type { Progress, Report, Settings } from "../../testing/explore/search.ts"
+import type { Settings } from "../../testing/explore/scenarios.ts"
+import type { Progress, Report } from "../../testing/explore/search.ts"
 
 /** `workerData` of a thread; `role` distinguishes it, because the program and its threads have the same entry file. */
 export interface ThreadData {
@@ -27,6 +28,8 @@ export type Question =
       readonly name: string
       readonly case: Case
       readonly seed: number
+      /** The name of a generated scenario. */
+      readonly scenario: string | undefined
     }
 
 /** An exploration that a file exports, and the version of this package that it was declared with. */
@@ -39,7 +42,8 @@ export interface Declared {
 export interface Answers {
   readonly Load: ReadonlyArray<Declared>
   readonly Search: Report
-  readonly Record: ReadonlyArray<Entry>
+  /** Undefined: the exploration generates no such scenario. */
+  readonly Record: ReadonlyArray<Entry> | undefined
 }
 
 export type Answer = Answers[keyof Answers]

@@ -102,18 +102,26 @@ export const replay = Effect.fnUntraced(function* (options: Options, id: string)
     return yield* new InvalidExplorations({ message })
   }
   const wanted = yield* Effect.fromResult(caseOf(id.slice(at + 1)))
-  const { found, thread } = yield* load({ ...options, wanted: [...options.wanted, id.slice(0, at)] })
-  const one = found.find(({ name }) => name === id.slice(0, at))
-  if (one === undefined) return yield* unknown(id.slice(0, at), found)
+  const whole = id.slice(0, at)
+  const { found, thread } = yield* load(options)
+  // A generated scenario is named after its exploration: `memcached/spec.size`.
+  const one = found.find(({ name }) => name === whole) ?? found.find(({ name }) => whole.startsWith(`${name}/`))
+  if (one === undefined) return yield* unknown(whole, found)
+  const scenario = one.name === whole ? undefined : whole.slice(one.name.length + 1)
   const { seed } = options
   const question = { file: one.file.url, name: one.name }
-  const entries = yield* asked(one, thread.ask({ _tag: "Record", ...question, case: wanted, seed }))
+  const entries = yield* asked(one, thread.ask({ _tag: "Record", ...question, case: wanted, seed, scenario }))
+  if (entries === undefined) {
+    return yield* new InvalidExplorations({
+      message: `${one.name} has no generated scenario ${JSON.stringify(scenario)}`
+    })
+  }
   const missing = wanted.perturbations.find((perturbation) => !entries.some((entry) => isAt(perturbation, entry)))
   if (missing !== undefined) {
     const message = `the run of ${one.name} has no point for --replay ${JSON.stringify(id)}: there is no ${idOf(missing)}`
     return yield* new InvalidExplorations({ message })
   }
-  const settings = { seed, budget: undefined, replay: wanted }
+  const settings = { seed, budget: undefined, replay: wanted, scenario }
   const report: Merged = yield* asked(one, thread.ask({ _tag: "Search", ...question, settings }))
   return { entries, explored: { file: one.file.path, report } }
 }, Effect.scoped)

@@ -43,7 +43,7 @@ const answerOf = async (
     case "Search":
       return found.search({ ...question.settings, onProgress })
     case "Record":
-      return found.record(question.case, question.seed)
+      return found.record(question.case, question.seed, question.scenario)
   }
 }
 

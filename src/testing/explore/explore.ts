@@ -9,11 +9,14 @@ import { version } from "../../version.ts"
 import { type Handle, handle } from "./handle.ts"
 import { text } from "./report/text.ts"
 import * as Run from "./run.ts"
-import { searchGenerated, type Settings } from "./scenarios.ts"
+import { declaredIn, searchGenerated, type Settings } from "./scenarios.ts"
 import { type Report, search } from "./search.ts"
 
 /** An exploration has found failures, or could not explore. The message is the report. */
-export class ExplorationFailed extends Data.TaggedError("ExplorationFailed")<{ readonly report: Report }> {
+export class ExplorationFailed extends Data.TaggedError("ExplorationFailed")<{
+  /** What was found. */
+  readonly report: Report
+}> {
   override get message(): string {
     return text(this.report)
   }
@@ -68,7 +71,12 @@ export const explore = <R = never>(name: string, options: Options<R>): Explorati
       version,
       name,
       search: (settings) => Effect.runPromise(run(settings)),
-      record: (one, seed) => Effect.runPromise(Effect.map(Run.run(declared, one, { seed }), ({ entries }) => entries))
+      record: (one, seed, scenario) =>
+        Effect.flatMap(
+          scenario === undefined ? Effect.succeed(declared) : declaredIn(declared, scenario, seed),
+          (found) =>
+            found === undefined ? Effect.undefined : Effect.map(Run.run(found, one, { seed }), ({ entries }) => entries)
+        ).pipe(Effect.runPromise)
     }
   }
 }

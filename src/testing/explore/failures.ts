@@ -10,9 +10,13 @@ export interface Failure {
   readonly id: string
   /** The generated scenario in which it was found; undefined where the exploration has its own. */
   readonly scenario?: string | undefined
+  /** What was broken. */
   readonly rule: Judge.Rule
+  /** The rule, and what it is about without numbers: the same for all runs that fail in the same way. */
   readonly cause: string
+  /** One sentence. */
   readonly message: string
+  /** Further differences, and what else was wrong in the run. */
   readonly details: ReadonlyArray<string>
   /** What happens at each perturbation: `write #2: patch deployments.apps default/web: the process ends after the write`. */
   readonly where: ReadonlyArray<string>

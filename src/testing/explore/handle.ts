@@ -4,7 +4,8 @@
  */
 import type { Entry } from "./record.ts"
 import type { Case } from "./perturbation.ts"
-import type { Report, Settings } from "./search.ts"
+import type { Settings } from "./scenarios.ts"
+import type { Report } from "./search.ts"
 
 /** The property of an exploration that has its handle. */
 export const handle: unique symbol = Symbol.for("effect-controller-manager/Exploration")
@@ -15,8 +16,8 @@ export interface Handle {
   readonly name: string
   /** Runs it as `run` does. */
   readonly search: (settings: Settings) => Promise<Report>
-  /** What happens in one run, whether it fails or not. */
-  readonly record: (one: Case, seed: number) => Promise<ReadonlyArray<Entry>>
+  /** What happens in one run, whether it fails or not. Undefined: there is no such generated scenario. */
+  readonly record: (one: Case, seed: number, scenario?: string) => Promise<ReadonlyArray<Entry> | undefined>
 }
 
 /** The handle of an exploration; undefined for any other value. */

@@ -11,7 +11,9 @@ export interface State {
 
 /** A name, and a check that returns what is wrong; undefined while it holds. */
 export interface Invariant {
+  /** What a report calls it. */
   readonly name: string
+  /** What is wrong in that state; undefined where it holds. */
   readonly violation: (state: State) => string | undefined
 }
 

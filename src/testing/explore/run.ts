@@ -185,7 +185,13 @@ const messageIn = (violation: () => string | undefined): string | undefined => {
   }
 }
 
-/** Collects garbage half a second after a write, in the background of the run. */
+/** How long after a write garbage is collected, in milliseconds. */
+const collectAfter = { least: 500, most: 30_000 }
+
+/**
+ * Collects garbage after a write, in the background of the run. While it finds some each time it waits longer: a controller with a stale cache
+ * creates children of an owner that is gone as fast as they are collected.
+ */
 const collector = Effect.gen(function* () {
   const client = yield* KubeClient
   const discovery = yield* Discovery
@@ -193,14 +199,24 @@ const collector = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const fork = Effect.runForkWith(yield* Effect.context())
   let isDue = false
-  const pass = Effect.suspend(() => {
+  let delay = collectAfter.least
+  const pass = Effect.gen(function* () {
     isDue = false
-    return Effect.flatMap(server.writtenAfter(0), (objects) => Collector.collect(client, discovery, objects))
+    const hasFound = yield* Collector.collect(client, discovery, yield* server.writtenAfter(0))
+    delay = hasFound ? Math.min(2 * delay, collectAfter.most) : collectAfter.least
   })
   return () => {
     if (isDue) return
     isDue = true
-    fork(Effect.forkIn(Effect.delay(pass, "500 millis"), scope))
+    fork(
+      Effect.forkIn(
+        Effect.delay(
+          Effect.suspend(() => pass),
+          delay
+        ),
+        scope
+      )
+    )
   }
 })
 

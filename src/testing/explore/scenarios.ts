@@ -110,6 +110,13 @@ const declaredOf = (exploration: Declared, scenario: Scenario): Declared => ({
   name: `${exploration.name}/${scenario.name}`
 })
 
+/** The exploration with one of its generated scenarios; undefined where there is none of that name. */
+export const declaredIn = Effect.fnUntraced(function* (exploration: Declared, scenario: string, seed: number) {
+  if (exploration.options.scenario !== undefined) return undefined
+  const [found] = selected((yield* plan(exploration, seed)).scenarios, scenario)
+  return found === undefined ? undefined : declaredOf(exploration, found)
+})
+
 /** The scenario that the name means, with some of its operations where it lists them. */
 const selected = (scenarios: ReadonlyArray<Scenario>, name: string): ReadonlyArray<Scenario> => {
   const [, whole = name, positions] = /^(.*)\[([0-9]+(?:,[0-9]+)*)\]$/.exec(name) ?? []

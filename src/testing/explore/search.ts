@@ -31,28 +31,37 @@ export interface Settings {
 
 /** How far a search is. */
 export interface Progress {
+  /** Of the exploration. */
   readonly name: string
-  /** Runs so far, and how many there are with one perturbation. */
+  /** Runs so far. */
   readonly runs: number
+  /** How many single perturbations there are. */
   readonly singles: number
   /** How many of those it has begun. */
   readonly tried: number
+  /** Causes found so far. */
   readonly failures: number
 }
 
 /** How many points a kind of perturbation has in the undisturbed run, and at how many of them it was tried. */
 export interface Coverage {
+  /** The kind of perturbation. */
   readonly kind: Kind
+  /** Where it can make a difference. */
   readonly points: number
+  /** At how many of those it was tried. */
   readonly tried: number
 }
 
 /** The result of a search. */
 export interface Report {
+  /** Of the exploration. */
   readonly name: string
+  /** With it, the search can be repeated. */
   readonly seed: number
   /** Why nothing could be explored: the scenario fails or does not converge by itself, or two runs of it differ. */
   readonly problem: string | undefined
+  /** What there was of each in the run without perturbations; `runs` are reconciles. */
   readonly undisturbed: {
     readonly steps: number
     readonly calls: number
@@ -60,15 +69,19 @@ export interface Report {
     readonly events: number
     readonly runs: number
   }
+  /** How often the scenario was run, except for what runs are compared with. */
   readonly runs: number
   /** Runs with two or three perturbations. */
   readonly combinations: number
   /** Runs in which the controllers met something that they met in no other. */
   readonly distinct: number
+  /** For each kind that has a point. */
   readonly coverage: ReadonlyArray<Coverage>
   /** The kinds that the exploration leaves out, with the reasons. */
   readonly without: Partial<Readonly<Record<Kind, string>>>
+  /** One for each cause. */
   readonly failures: ReadonlyArray<Failure>
+  /** How long it took, in real time. */
   readonly millis: number
 }
 

@@ -83,6 +83,14 @@ describe("merge", () => {
     assert.deepStrictEqual(second?.also, ["gap@event#1", "crash@write#1+crash@write#2"])
   })
 
+  it("names the same failure in other generated scenarios", () => {
+    const here = { ...failure("crash@write#2", "leak", ["lifecycle:lost@write#1"]), scenario: "lifecycle[1]" }
+    const there = { ...failure("crash@write#3", "leak"), scenario: "spec.size" }
+    const [found] = merge([report({ failures: [there] }), report({ failures: [here] })]).failures
+    assert.deepInclude(found, { id: "crash@write#2", scenario: "lifecycle[1]" })
+    assert.deepStrictEqual(found?.also, ["spec.size:crash@write#3", "lifecycle:lost@write#1"])
+  })
+
   it("keeps the reason why a share could not explore", () => {
     assert.strictEqual(merge([report(), report({ problem: "two runs differ" })]).problem, "two runs differ")
   })

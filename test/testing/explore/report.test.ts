@@ -102,7 +102,7 @@ describe("reports of explorations", () => {
 
   it("the command to repeat a run is one word for a shell", () => {
     assert.strictEqual(
-      replayOf("it's; rm -rf /", "crash@write#1", 1),
+      replayOf(report({ name: "it's; rm -rf /" }), failure("crash@write#1", "a")),
       `npx effect-controller-manager explore --replay 'it'\\''s; rm -rf /:crash@write#1'`
     )
   })
@@ -125,9 +125,9 @@ describe("reports of explorations", () => {
     const count = (name: string) => elements.filter((one) => one === name).length
     assert.deepStrictEqual(
       [count("testsuite"), count("testcase"), count("failure"), count("error"), count("system-out")],
-      [2, 22, 1, 1, 1]
+      [2, 24, 1, 1, 1]
     )
-    assert.include(document, '<testsuite name="memcached" tests="11" failures="1" errors="0" time="1.234">')
+    assert.include(document, '<testsuite name="memcached" tests="12" failures="1" errors="0" time="1.234">')
     assert.include(document, '<testcase classname="a.explore.ts" name="memcached: leak" time="0.000">')
     assert.include(document, '<failure type="leak" message="2 failures: message of leak">')
     assert.include(document, '<error type="problem" message="two runs differ">')

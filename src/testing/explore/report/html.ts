@@ -20,6 +20,8 @@ export interface ExplorationView {
 export interface FailureView {
   /** The name of the perturbations; empty for the undisturbed run. */
   readonly id: string
+  /** The generated scenario; null where the exploration has its own. */
+  readonly scenario: string | null
   readonly rule: string
   readonly message: string
   readonly details: ReadonlyArray<string>
@@ -49,16 +51,17 @@ const viewOf = (explored: ReadonlyArray<Explored>): ReportView => ({
     file,
     problem: report.problem ?? null,
     summary: summaryOf(report),
-    failures: report.failures.map(({ also, details, entries, id, message, rule, where, writes }) => ({
-      id,
-      rule,
-      message,
-      details,
-      where,
-      writes,
-      also,
-      replay: replayOf(report.name, id, report.seed),
-      lines: linesOf(entries)
+    failures: report.failures.map((failure) => ({
+      id: failure.id,
+      scenario: failure.scenario ?? null,
+      rule: failure.rule,
+      message: failure.message,
+      details: failure.details,
+      where: failure.where,
+      writes: failure.writes,
+      also: failure.also,
+      replay: replayOf(report, failure),
+      lines: linesOf(failure.entries)
     }))
   }))
 })

@@ -26,17 +26,18 @@ const valueOf = (explored: ReadonlyArray<Explored>) => ({
     undisturbed: report.undisturbed,
     coverage: report.coverage,
     without: report.without,
-    failures: report.failures.map(({ also, cause, details, entries, id, message, rule, where, writes }) => ({
-      id,
-      rule,
-      cause,
-      message,
-      details,
-      where,
-      writes,
-      also,
-      replay: replayOf(report.name, id, report.seed),
-      timeline: entries
+    failures: report.failures.map((failure) => ({
+      id: failure.id,
+      scenario: failure.scenario ?? null,
+      rule: failure.rule,
+      cause: failure.cause,
+      message: failure.message,
+      details: failure.details,
+      where: failure.where,
+      writes: failure.writes,
+      also: failure.also,
+      replay: replayOf(report, failure),
+      timeline: failure.entries
     }))
   }))
 })

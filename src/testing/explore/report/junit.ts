@@ -20,6 +20,7 @@ const rules = Object.keys({
   "not converged": true,
   "write loop": true,
   leak: true,
+  "depends on the past": true,
   "lost edit": true,
   "too many writes": true,
   "too many runs": true

@@ -1,6 +1,8 @@
 /** The record of a run as lines for a reader, and what a failure needs to be repeated. Pure. */
 import { type Kind, kinds } from "../perturbation.ts"
+import type { Failure } from "../failures.ts"
 import * as Record from "../record.ts"
+import type { Merged } from "./merge.ts"
 
 /** One entry of a record. */
 export interface Line {
@@ -66,5 +68,7 @@ const described = (entry: Record.Entry): Pick<Line, "type" | "text"> & Partial<L
 }
 
 /** The command that repeats a run, for a POSIX shell. */
-export const replayOf = (name: string, id: string, seed: number): string =>
-  `npx effect-controller-manager explore ${seed === 1 ? "" : `--seed ${seed} `}--replay '${`${name}:${id}`.replaceAll("'", `'\\''`)}'`
+export const replayOf = ({ name, seed }: Merged, { id, scenario }: Pick<Failure, "id" | "scenario">): string => {
+  const run = `${name}${scenario === undefined ? "" : `/${scenario}`}:${id}`
+  return `npx effect-controller-manager explore ${seed === 1 ? "" : `--seed ${seed} `}--replay '${run.replaceAll("'", `'\\''`)}'`
+}

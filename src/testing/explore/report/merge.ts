@@ -1,6 +1,6 @@
 /** Joins the reports of searches that share the work of one exploration. The result is the same for every order of them. Pure. */
 import type { Failure } from "../failures.ts"
-import { type Kind, kinds, parseCase } from "../perturbation.ts"
+import { type Case, type Kind, kinds, parseCase } from "../perturbation.ts"
 import type { Report } from "../search.ts"
 
 /**
@@ -47,19 +47,25 @@ const failuresOf = (all: ReadonlyArray<Failure>): ReadonlyArray<Failure> => {
     else known.push(failure)
   }
   return Array.from(byCause.values(), (same) => {
-    const ids = [...new Set(same.flatMap(({ also, id }) => [id, ...also]))].sort(compare)
-    const [chosen] = same.toSorted((a, b) => compare(a.id, b.id))
-    return chosen === undefined ? [] : [{ ...chosen, also: ids.filter((id) => id !== chosen.id) }]
+    const [chosen, ...others] = same.toSorted((a, b) => compare(a.id, b.id))
+    if (chosen === undefined) return []
+    const ids = new Set([...chosen.also, ...others.flatMap(({ also, id, scenario }) => [named(scenario, id), ...also])])
+    return [{ ...chosen, also: [...ids].filter((id) => id !== chosen.id).sort(compare) }]
   })
     .flat()
     .sort((a, b) => compare(a.id, b.id) || (a.cause < b.cause ? -1 : 1))
 }
 
+/** In a generated scenario the name of a case has that of the scenario before it. */
+const named = (scenario: string | undefined, id: string): string => (scenario === undefined ? id : `${scenario}:${id}`)
+
+const caseIn = (name: string): Case => parseCase(name.slice(name.lastIndexOf(":") + 1))
+
 const order = Object.keys(kinds) as ReadonlyArray<Kind>
 
 /** The order in which cases are explored. */
 const compare = (a: string, b: string): number => {
-  const [left, right] = [parseCase(a), parseCase(b)]
+  const [left, right] = [caseIn(a), caseIn(b)]
   const more = left.perturbations.length - right.perturbations.length
   if (more !== 0) return more
   for (const [i, one] of left.perturbations.entries()) {
@@ -67,5 +73,5 @@ const compare = (a: string, b: string): number => {
     const difference = order.indexOf(one.kind) - order.indexOf(other.kind) || one.at - other.at
     if (difference !== 0) return difference
   }
-  return (left.until ?? 0) - (right.until ?? 0)
+  return (left.until ?? 0) - (right.until ?? 0) || (a < b ? -1 : a > b ? 1 : 0)
 }

@@ -46,8 +46,8 @@ const counted = (count: number, one: string): string => `${count} ${one}${count 
 const mostNamed = 5
 
 /** One failure. `number`: its place in the list. */
-export const ofFailure = ({ name, seed }: Merged, failure: Failure, number: number): string => {
-  const { also, details, entries, id, message, rule, where, writes } = failure
+export const ofFailure = (report: Merged, failure: Failure, number: number): string => {
+  const { also, details, entries, message, rule, where, writes } = failure
   const more = also.length > mostNamed ? `, and ${also.length - mostNamed} more` : ""
   return [
     `${number}) ${rule}: ${message}`,
@@ -60,7 +60,7 @@ export const ofFailure = ({ name, seed }: Merged, failure: Failure, number: numb
       .flatMap((part) => ("skipped" in part ? [`  … ${counted(part.skipped, "line")}`] : shown(part)))
       .map((line) => `   ${line}`),
     "",
-    `   repeat it with: ${replayOf(name, id, seed)}`
+    `   repeat it with: ${replayOf(report, failure)}`
   ].join("\n")
 }
 
