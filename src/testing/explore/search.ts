@@ -159,7 +159,8 @@ export const search = Effect.fnUntraced(function* (exploration: Declared, settin
     judged
   )
   if (own !== undefined) found.add(undisturbed, own, others)
-  const all = enumerate(undisturbed.entries, without)
+  // A controller that never rests could not make up for a fault of its last call.
+  const all = enumerate(undisturbed.entries.slice(0, undisturbed.converged), without)
   singles = all
   const passed = new Map<string, ReadonlyArray<Record.Entry>>()
   for (const [i, one] of all.entries()) {
