@@ -4,44 +4,33 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as ApiError from "../../kube/ApiError.ts"
 import type * as Key from "../../kube/Key.ts"
-import * as Patch from "../../kube/Patch.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
+import * as Nodes from "../shared/nodes/node.ts"
 import * as Pods from "./pods.ts"
 import type { Deps } from "./deps.ts"
 import { isDown, type State } from "./state.ts"
 import * as Taints from "./taints.ts"
 
-/** A conflict: the newer version arrives soon. */
-const afterConflict = Reconcile.after("100 millis")
-
 export const node = (deps: Deps) =>
-  Effect.fnUntraced(
-    function* (key: Key.Key) {
-      const found = deps.nodes.get(key)
-      if (found === undefined) return Reconcile.done
-      const taints = Taints.scheduling(found, yield* Clock.currentTimeMillis)
-      const labels = Taints.labels(found)
-      if (taints === undefined && labels === undefined) return Reconcile.done
-      const { resourceVersion } = found.metadata
-      const body = {
-        metadata: { resourceVersion, ...(labels === undefined ? {} : { labels }) },
-        ...(taints === undefined ? {} : { spec: { taints: taints.length === 0 ? null : taints } })
-      }
-      yield* deps.patch(found.metadata.name, Patch.merge(body))
-      const names = taints?.map(({ effect, key: name }) => `${name}:${effect}`).join()
-      const facts = { node: key, ...(names === undefined ? {} : { taints: names }), ...labels }
-      // Labels are mirrored once for each node; taints affect scheduling.
-      const log = taints === undefined ? Effect.logDebug : Effect.logInfo
-      yield* Effect.annotateLogs(log("Set taints and labels of a node from its conditions"), facts)
-      return Reconcile.done
-    },
-    Effect.catchIf(
-      (error) => ApiError.hasReason(error, "Conflict", "NotFound"),
-      (error) => Effect.succeed(ApiError.hasReason(error, "Conflict") ? afterConflict : Reconcile.done)
-    )
-  )
+  Effect.fnUntraced(function* (key: Key.Key) {
+    const found = deps.nodes.get(key)
+    if (found === undefined) return Reconcile.done
+    const now = yield* Clock.currentTimeMillis
+    let written: Nodes.Change = {}
+    const wrote = yield* Nodes.change(deps, found, (current) => {
+      written = { taints: Taints.scheduling(current, now), labels: Taints.labels(current) }
+      return written.taints === undefined && written.labels === undefined ? undefined : written
+    })
+    if (!wrote) return Reconcile.done
+    const { labels, taints } = written
+    const names = taints?.map(({ effect, key: name }) => `${name}:${effect}`).join()
+    const facts = { node: key, ...(names === undefined ? {} : { taints: names }), ...labels }
+    // Labels are mirrored once for each node; taints affect scheduling.
+    const log = taints === undefined ? Effect.logDebug : Effect.logInfo
+    yield* Effect.annotateLogs(log("Set taints and labels of a node from its conditions"), facts)
+    return Reconcile.done
+  })
 
 export const pod = (deps: Deps, state: State) =>
   Effect.fnUntraced(function* (key: Key.Key) {

@@ -54,10 +54,18 @@ export const changed = (
   return add.length === 0 && kept.length === before.length ? undefined : [...kept, ...add]
 }
 
-/** Sets exactly these taints; the resource version is a precondition. */
-export const patchOf = (node: Node, taints: ReadonlyArray<Taint>): object => ({
-  metadata: { resourceVersion: node.metadata.resourceVersion },
-  spec: { taints: taints.length === 0 ? null : taints }
+/** What is written to a node. */
+export interface Change {
+  /** Exactly these. */
+  readonly taints?: ReadonlyArray<Taint> | undefined
+  /** These, beside those that there are. */
+  readonly labels?: Readonly<Record<string, string>> | undefined
+}
+
+/** The resource version is a precondition. */
+export const patchOf = ({ metadata: { resourceVersion } }: Node, { labels, taints }: Change): object => ({
+  metadata: { resourceVersion, ...(labels === undefined ? {} : { labels }) },
+  ...(taints === undefined ? {} : { spec: { taints: taints.length === 0 ? null : taints } })
 })
 
 /** The API calls for writing taints. */
@@ -69,21 +77,32 @@ export interface Calls {
 /** How often a write is tried when others write to the node at the same time. */
 const tries = 5
 
-/**
- * Writes the taints that the plan returns; after a conflict the plan runs again on the node read from the server. Returns whether
- * anything was written. Nothing is written if the node does not exist any more or another one has its name.
- */
-export const write = Effect.fnUntraced(function* (
+/** Writes the taints that the plan returns, as {@link change}. */
+export const write = (
   calls: Calls,
   node: Node,
   plan: (node: Node) => ReadonlyArray<Taint> | undefined
+): Effect.Effect<boolean, ApiError.ApiError> =>
+  change(calls, node, (current) => {
+    const taints = plan(current)
+    return taints === undefined ? undefined : { taints }
+  })
+
+/**
+ * Writes the change that the plan returns; after a conflict the plan runs again on the node read from the server. Returns whether
+ * anything was written. Nothing is written if the node does not exist any more or another one has its name.
+ */
+export const change = Effect.fnUntraced(function* (
+  calls: Calls,
+  node: Node,
+  plan: (node: Node) => Change | undefined
 ): Effect.fn.Return<boolean, ApiError.ApiError> {
   const { name, uid } = node.metadata
   let current = node
   for (let left = tries; ; left--) {
-    const taints = plan(current)
-    if (taints === undefined) return false
-    const written = yield* Effect.result(calls.patch(name, Patch.merge(patchOf(current, taints))))
+    const planned = plan(current)
+    if (planned === undefined) return false
+    const written = yield* Effect.result(calls.patch(name, Patch.merge(patchOf(current, planned))))
     if (written._tag === "Success") return true
     if (ApiError.hasReason(written.failure, "NotFound")) return false
     if (left === 1 || !ApiError.hasReason(written.failure, "Conflict")) return yield* written.failure
