@@ -211,7 +211,9 @@ describe("taint-eviction", () => {
   for (const [what, verb, fault] of [
     ["refused deletions", "delete", { _tag: "Status", code: 500 }],
     ["lost responses to deletions", "delete", { _tag: "DropAnswer" }],
+    ["deletions that conflict", "delete", { _tag: "Conflict" }],
     ["refused statuses", "patch", { _tag: "Status", code: 500 }],
+    ["statuses that conflict", "patch", { _tag: "Conflict" }],
     ["lost responses to status patches", "patch", { _tag: "DropAnswer" }]
   ] as const) {
     it.effect(`${what}: the eviction is retried, with one event`, () =>

@@ -38,15 +38,18 @@ export const conditionPatch = (pod: Pod, now: number): Patch.Patch | undefined =
   })
 }
 
-/** Returns false if the pod no longer existed. */
+/**
+ * Returns false if the pod no longer existed. A conflict is tried again too: that another pod has the name shows in the read before the next write,
+ * and a server also refuses the patch of a pod that others change at the same time.
+ */
 export const apply = (calls: Calls, pod: Pod): Effect.Effect<boolean, ApiError.ApiError> =>
   once(calls, pod).pipe(
     Effect.retry({
       schedule: Schedule.spaced("10 millis"),
       times: 4,
-      while: (error) => !ApiError.hasReason(error, "NotFound", "Conflict", "Forbidden", "LeaderFenced")
+      while: (error) => !ApiError.hasReason(error, "NotFound", "Forbidden", "LeaderFenced")
     }),
-    ApiError.unlessReplaced,
+    ApiError.unlessGone,
     Effect.map((isDeleted) => isDeleted === true)
   )
 
