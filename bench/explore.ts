@@ -3,6 +3,7 @@
  * which nothing runs, and whose clock advances as far.
  */
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
@@ -39,9 +40,12 @@ const definition = Result.getOrThrow(Crd.make(Memcacheds.Memcached))
 
 /** A cluster that exists for as long as a run takes in virtual time. */
 const idle = Effect.flatMap(ClusterTest, ({ advance }) => advance("13 minutes")).pipe(
-  Effect.provide(ClusterTest.layer({ crds: [definition] })),
-  Effect.provide(Logger.layer([])),
-  Effect.provide(TestClock.layer({ warningDelay: "1 hour" })),
+  Effect.provide(
+    ClusterTest.layer({ crds: [definition] }).pipe(
+      Layer.provideMerge(Logger.layer([])),
+      Layer.provideMerge(TestClock.layer({ warningDelay: "1 hour" }))
+    )
+  ),
   Effect.orDie
 )
 

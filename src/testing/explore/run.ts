@@ -75,11 +75,14 @@ export const run = (
   const { cluster = {}, services = Layer.empty } = exploration.options
   return once(exploration, of, { isReference, most }).pipe(
     Effect.scoped,
-    Effect.provide(services),
-    Effect.provide(ClusterTest.layer({ ...cluster, crds: definitionsOf(exploration), seed })),
-    Effect.provide(Logger.layer([])),
-    // On any computer, the next sleeper is woken when the work of the previous one is done, and not after a second.
-    Effect.provide(TestClock.layer({ warningDelay: "1 hour" })),
+    Effect.provide(
+      services.pipe(
+        Layer.provideMerge(ClusterTest.layer({ ...cluster, crds: definitionsOf(exploration), seed })),
+        Layer.provideMerge(Logger.layer([])),
+        // On any computer, the next sleeper is woken when the work of the previous one is done, and not after a second.
+        Layer.provideMerge(TestClock.layer({ warningDelay: "1 hour" }))
+      )
+    ),
     Effect.orDie
   )
 }

@@ -46,14 +46,15 @@ const failuresOf = (all: ReadonlyArray<Failure>): ReadonlyArray<Failure> => {
     if (known === undefined) byCause.set(failure.cause, [failure])
     else known.push(failure)
   }
-  return Array.from(byCause.values(), (same) => {
+  const joined: Array<Failure> = []
+  for (const same of byCause.values()) {
     const [chosen, ...others] = same.toSorted((a, b) => compare(a.id, b.id))
-    if (chosen === undefined) return []
-    const ids = new Set([...chosen.also, ...others.flatMap(({ also, id, scenario }) => [named(scenario, id), ...also])])
-    return [{ ...chosen, also: [...ids].filter((id) => id !== chosen.id).sort(compare) }]
-  })
-    .flat()
-    .sort((a, b) => compare(a.id, b.id) || (a.cause < b.cause ? -1 : 1))
+    if (chosen === undefined) continue
+    const ids = new Set(chosen.also)
+    for (const { also, id, scenario } of others) for (const one of [named(scenario, id), ...also]) ids.add(one)
+    joined.push({ ...chosen, also: [...ids].filter((id) => id !== chosen.id).sort(compare) })
+  }
+  return joined.sort((a, b) => compare(a.id, b.id) || (a.cause < b.cause ? -1 : 1))
 }
 
 /** In a generated scenario the name of a case has that of the scenario before it. */
