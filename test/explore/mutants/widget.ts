@@ -29,15 +29,15 @@ export const subject = (controller: Subject["controller"], widgets: Resource.Res
     Effect.gen(function* () {
       yield* apply([object("a", "one"), object("b", "two")])
       yield* advance("1 minute")
+      yield* remove(ConfigMap, a)
+      yield* advance("1 minute")
       yield* edit(widgets, a, { spec: { text: "three" } })
       yield* advance("1 minute")
       yield* edit(ConfigMap, a, { data: { text: "edited" } })
       yield* advance("1 minute")
-      yield* remove(ConfigMap, b)
+      yield* remove(widgets, b)
       yield* advance("1 minute")
-      yield* remove(widgets, a)
-      yield* advance("1 minute")
-      yield* apply([object("a", "four")])
+      yield* apply([object("b", "four")])
     }),
   converged: ({ snapshot }) =>
     Effect.gen(function* () {
