@@ -37,13 +37,13 @@ const undisturbedOf = Effect.fnUntraced(function* (options: Options) {
 })
 
 /** Both explorations have the same runs, so each run is judged twice; they end when both have found something. */
-const explored = Effect.fnUntraced(function* ({ controller, converged, known = () => false, ...others }: Subject) {
+const explored = Effect.fnUntraced(function* ({ controller, converged, ...others }: Subject) {
   const options = { ...others, controllers: [controller] }
   const withCheck = { ...options, converged }
   let alone = yield* undisturbedOf(options)
   let checked = yield* undisturbedOf(withCheck)
   const once = (perturbations: ReadonlyArray<Perturbation>, isReference = false) =>
-    run({ name: "mutant", options: withCheck }, perturbations, { seed: 1, isReference })
+    run({ name: "mutant", options: withCheck }, { perturbations }, { seed: 1, isReference })
   const undisturbed = yield* once([])
   const reference = Judge.referenceOf(undisturbed, undefined)
   let runs = 0
@@ -54,8 +54,7 @@ const explored = Effect.fnUntraced(function* ({ controller, converged, known = (
     runs++
     const own = one.kind === "delete" ? Judge.referenceOf(yield* once([one], true), undefined) : reference
     const judged = (hasOwnCheck: boolean): Found | undefined => {
-      const verdicts = Judge.judge(outcome, own, { comparable: undefined, hasOwnCheck })
-      const first = verdicts.find(({ rule }) => !known(one.kind, rule))
+      const [first] = Judge.judge(outcome, own, { comparable: undefined, hasOwnCheck })
       return first === undefined ? undefined : { what: `${first.rule}: ${first.message}`, by: idOf(one) }
     }
     alone ??= judged(false)
