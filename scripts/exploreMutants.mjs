@@ -168,16 +168,16 @@ const isReached = ({ end, file, start, value }, { seen }) =>
 
 const exploreAll = async (variants, dir, { concurrency, every }) => {
   const pathOf = (variant) => join(dir, `variant-${variants.indexOf(variant)}.js`)
-  const progress = ({ key }, { alone, checked, runs }) =>
+  const progress = ({ key }, { alone, checked, generated, runs }) =>
     process.stderr.write(
-      `${key.slice(0, 140)}: ${verdictOf(alone)}, with a check ${verdictOf(checked)}, ${runs} runs\n`
+      `${key.slice(0, 140)}: ${verdictOf(alone)}, generated ${verdictOf(generated)}, with a check ${verdictOf(checked)}, ${runs} runs\n`
     )
   const isOriginal = ({ file }) => file === undefined
   const originals = new Map()
   await inParallel(variants.filter(isOriginal), concurrency, async (variant) => {
     const result = await explored(pathOf(variant), every)
     progress(variant, result)
-    const found = result.alone ?? result.checked
+    const found = result.alone ?? result.generated ?? result.checked
     if (found !== undefined) throw new Error(`${variant.key} fails without a change: ${found.what} (${found.by})`)
     originals.set(variant.subject, result)
   })
@@ -211,7 +211,7 @@ const percent = (part, all) => `${part} (${Math.floor((100 * part) / all)} %)`
 const tableOf = (mutants) => {
   const line = (title, rows) => {
     const count = (holds) => percent(rows.filter(holds).length, rows.length)
-    return `| ${title} | ${rows.length} | ${count(({ alone }) => alone !== undefined)} | ${count(({ checked }) => checked !== undefined)} | ${count(({ differs }) => differs !== undefined)} |`
+    return `| ${title} | ${rows.length} | ${count(({ alone }) => alone !== undefined)} | ${count(({ generated }) => generated !== undefined)} | ${count(({ checked }) => checked !== undefined)} | ${count(({ differs }) => differs !== undefined)} |`
   }
   const groups = subjects.flatMap(({ name }) =>
     classes.map((one) => [
@@ -220,8 +220,8 @@ const tableOf = (mutants) => {
     ])
   )
   return [
-    "| Controller | Deleted or forced | Mutants | Found alone | Found with a check | Other final state undisturbed |",
-    "|---|---|---|---|---|---|",
+    "| Controller | Deleted or forced | Mutants | Found alone | By generated operations | Found with a check | Other final state undisturbed |",
+    "|---|---|---|---|---|---|---|",
     ...groups.filter(([, rows]) => rows.length > 0).map(([title, rows]) => line(title, rows)),
     line("All | ", mutants)
   ].join("\n")
@@ -249,9 +249,10 @@ await main(async () => {
   mkdirSync(join(root, "reports"), { recursive: true })
   writeFileSync(join(root, "reports/exploreMutants.json"), JSON.stringify(mutants, undefined, 2))
   process.stdout.write(`${tableOf(mutants)}\n\n`)
-  for (const { alone, checked, file, key, line } of mutants) {
-    if (alone !== undefined && checked !== undefined) continue
-    const by = alone === undefined ? (checked === undefined ? "neither" : "only with a check") : "only alone"
+  for (const { alone, checked, file, generated, key, line } of mutants) {
+    if ((alone ?? generated) !== undefined && checked !== undefined) continue
+    const by =
+      (alone ?? generated) === undefined ? (checked === undefined ? "neither" : "only with a check") : "only alone"
     process.stdout.write(
       `${file}:${line} ${key.slice(file.length + 2)}: ${by}. ${misses[key] ?? "Not explained yet."}\n`
     )

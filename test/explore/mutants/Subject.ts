@@ -1,14 +1,10 @@
 /** A controller whose mutants are explored: how it is explored without a specification, and what its user would check beside. */
 import type { Descriptor } from "../../../src/layers/Controller.ts"
 import type { Options, Provided } from "../../../src/testing/explore/Exploration.ts"
-import type { Rule } from "../../../src/testing/explore/judge.ts"
-import type { Kind } from "../../../src/testing/explore/perturbation.ts"
 
 /** The controller is the original or a mutant; `converged` is the check. */
 export interface Subject extends Omit<Options, "controllers" | "converged" | "scenario" | "services"> {
   readonly controller: Descriptor<Provided>
   readonly scenario: NonNullable<Options["scenario"]>
   readonly converged: NonNullable<Options["converged"]>
-  /** What the original does too: no finding. */
-  readonly known?: (kind: Kind, rule: Rule) => boolean
 }

@@ -5,7 +5,8 @@ import type { Options } from "../../../src/testing/explore/Exploration.ts"
 import { explore } from "../../../src/testing/explore/explore.ts"
 import { finalState } from "../../../src/testing/explore/finalState.ts"
 import * as Judge from "../../../src/testing/explore/judge.ts"
-import { idOf, type Perturbation } from "../../../src/testing/explore/perturbation.ts"
+import { idOf, kinds, type Perturbation } from "../../../src/testing/explore/perturbation.ts"
+import * as Resource from "../../../src/kube/Resource.ts"
 import { run } from "../../../src/testing/explore/run.ts"
 import type { Subject } from "./Subject.ts"
 
@@ -28,13 +29,20 @@ Object.assign(globalThis, {
 /** Only each of so many perturbations is tried. */
 const every = Number(process.argv[2])
 
+const all = Object.fromEntries(Object.keys(kinds).map((kind) => [kind, "not asked for"]))
+
 /** What an exploration finds in the undisturbed run, without any perturbation. */
 const undisturbedOf = Effect.fnUntraced(function* (options: Options) {
-  const { failures, problem } = yield* explore("mutant", options).run({ budget: 0 })
+  const { failures, problem } = yield* explore("mutant", { ...options, without: all }).run()
   const [first] = failures
   const what = problem ?? (first === undefined ? undefined : `${first.rule}: ${first.message}`)
   return what === undefined ? undefined : ({ what, by: "" } satisfies Found)
 })
+
+const isCustom = ({ for: kind }: Subject["controller"]): boolean => kind !== undefined && Resource.isCustom(kind)
+
+/** What operations that follow from the Schemas show, without any perturbation. */
+const generatedOf = ({ scenario: _, ...options }: Options) => undisturbedOf(options)
 
 /** Both explorations have the same runs, so each run is judged twice; they end when both have found something. */
 const explored = Effect.fnUntraced(function* ({ controller, converged, ...others }: Subject) {
@@ -60,9 +68,10 @@ const explored = Effect.fnUntraced(function* ({ controller, converged, ...others
     alone ??= judged(false)
     checked ??= judged(true)
   }
+  const generated = isCustom(controller) ? yield* generatedOf({ ...others, controllers: [controller] }) : undefined
   const { runs: reconciles, writes } = reference
   const final = [...finalState(undisturbed.objects, undefined)].map(([key, one]) => `${key} ${JSON.stringify(one)}`)
-  return { alone, checked, runs, writes, reconciles, final, seen: [...seen.values()] }
+  return { alone, checked, generated, runs, writes, reconciles, final, seen: [...seen.values()] }
 })
 
 export const main = (subject: Subject): Promise<void> =>

@@ -23,8 +23,6 @@ const b = { namespace: "default", name: "b" }
 
 export const subject = (controller: Subject["controller"], widgets: Resource.Resource<Widget>): Subject => ({
   controller,
-  // Until the deletion of a Widget arrives, its ConfigMap is created again whenever it has been collected.
-  known: (kind, rule) => (kind === "lag" || kind === "gap") && rule === "too many writes",
   scenario: ({ advance, apply, delete: remove, edit }) =>
     Effect.gen(function* () {
       yield* apply([object("a", "one"), object("b", "two")])
