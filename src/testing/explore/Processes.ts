@@ -115,10 +115,14 @@ export const start = Effect.fnUntraced(function* (deps: Deps) {
     return fork(closing.get(process.id) ?? Effect.void)
   }
 
+  /** A process ends once, for one reason, and has one successor. */
+  const hasEnded = (process: Injection.Process): boolean => process.hasEnded || process.hasLostTerm
+
   const control: Injection.Control = {
     fork,
     crash: (process, why) =>
       Effect.suspend(() => {
+        if (hasEnded(process)) return Effect.void
         process.hasEnded = true
         const lag = lags[why as Kind]
         const revision = lag === undefined ? undefined : revisionBefore(lag)
@@ -129,13 +133,14 @@ export const start = Effect.fnUntraced(function* (deps: Deps) {
       }),
     stop: (process, message) =>
       Effect.suspend(() => {
-        if (process.hasEnded) return Effect.void
+        if (hasEnded(process)) return Effect.void
         process.hasEnded = true
         entries.push({ type: "problem", kind: "endless", at: now(), process: process.id, message })
         return close(process, message)
       }),
     handoff: (process) =>
       Effect.suspend(() => {
+        if (hasEnded(process)) return Effect.void
         process.hasLostTerm = true
         return Effect.andThen(close(process, "leadership lost"), fork(open("took over")))
       })

@@ -1,4 +1,4 @@
-/** Declares a test of each exploration: `npm test` tries a part of the single perturbations, and `SOAK=1` all of them and pairs. */
+/** Declares a test of each exploration: `npm test` tries a part of the single perturbations, and `SOAK=1` all of them and combinations. */
 import { describe, it } from "@effect/vitest"
 import type { Exploration } from "../../../src/testing/explore/explore.ts"
 import { full } from "../../support/runs.ts"
@@ -13,7 +13,7 @@ export const check = (explorations: ReadonlyArray<Exploration>) =>
     for (const exploration of explorations) {
       it.live(
         exploration.name,
-        () => exploration.check(full ? { pairs: 100 } : part),
+        () => exploration.check(full ? { combinations: 100 } : part),
         full ? 20 * minutes : 2 * minutes
       )
     }
