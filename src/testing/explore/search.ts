@@ -171,7 +171,8 @@ export const search = Effect.fnUntraced(function* (exploration: Declared, settin
     const entries = yield* attempt(single)
     if (entries === undefined) continue
     passed.set(nameOf(single), entries)
-    const until = stepOf(entries)
+    // The user's own check is about the end of the whole scenario.
+    const until = judged.hasOwnCheck ? undefined : stepOf(entries)
     if (until !== undefined) yield* attempt({ ...single, until })
   }
   /** The record of a case that does not fail; undefined where it fails. */
