@@ -112,7 +112,7 @@ export const taintEviction = explore("taint-eviction", {
       yield* cluster.edit(Node, { name: "n1" }, taints("hot"))
       yield* cluster.advance("3 minutes")
       yield* cluster.edit(Node, { name: "n1" }, taints())
-      yield* cluster.advance("40 seconds")
+      yield* cluster.advance("2 minutes")
       yield* cluster.apply([pod("now")])
     })
 })
