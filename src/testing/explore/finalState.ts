@@ -81,19 +81,31 @@ const references = (objects: ReadonlyArray<KubeObject>, names: Names): ReadonlyM
   return terms
 }
 
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
-const uid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)/g
+const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+
+/** Of the shortest text with a time in it. */
+const shortest = "2026-01-01T00:00:00Z".length
 
 /** Where a scheduler puts a pod depends on the order in which it sees pods. */
 const placement = new Set(["nodeName", "hostIP", "hostIPs"])
+
+const byText = (a: unknown, b: unknown): number => (String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0)
+
+/** The type of a condition; undefined for any other value. */
+const typeOf = (value: unknown): unknown =>
+  isContainer(value) && "status" in value && "type" in value ? value.type : undefined
 
 const volatile = new Set(["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"])
 
 const normalised = (object: KubeObject, terms: ReadonlyMap<string, string>): unknown => {
   const generation = (object.metadata as { readonly generation?: number }).generation
   const isPlaced = ["Pod", "EndpointSlice", "Endpoints"].includes(object.kind ?? "")
-  const text = (value: string): string =>
-    terms.get(value) ?? (time.test(value) ? "(time)" : uid.test(value) ? "(uid of no object)" : value)
+  const text = (value: string): string => {
+    const term = terms.get(value)
+    if (term !== undefined || value.length < shortest) return term ?? value
+    return value.replaceAll(time, "(time)").replaceAll(uid, (one) => terms.get(one) ?? "(uid of no object)")
+  }
   const visit = (value: unknown): unknown => {
     if (typeof value === "string") return text(value)
     if (Array.isArray(value)) return list(value)
@@ -101,9 +113,10 @@ const normalised = (object: KubeObject, terms: ReadonlyMap<string, string>): unk
   }
   const list = (values: ReadonlyArray<unknown>): unknown => {
     const visited = values.map(visit)
-    // A list of references is in the order of what they refer to.
-    const isOfReferences = values.some((one) => typeof one === "string" && terms.has(one))
-    return isOfReferences ? visited.toSorted((a, b) => (String(a) < String(b) ? -1 : 1)) : visited
+    // A list of references is in the order of what they refer to, and conditions are in that of their types.
+    if (values.some((one) => typeof one === "string" && terms.has(one))) return visited.toSorted(byText)
+    const types = visited.map(typeOf)
+    return types.includes(undefined) ? visited : visited.toSorted((a, b) => byText(typeOf(a), typeOf(b)))
   }
   const members = (value: object): object => {
     const entries = Object.entries(value).map(([name, one]): readonly [string, unknown] => {

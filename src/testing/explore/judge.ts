@@ -165,7 +165,7 @@ const final = (outcome: Outcome, reference: Reference, comparable: Comparable | 
 const ownCheck = ({ notConverged }: Outcome): ReadonlyArray<Verdict> =>
   notConverged === undefined ? [] : [verdict("not converged", notConverged.replaceAll(/\d+/g, "*"), notConverged)]
 
-/** The writes of the controllers that have changed something. */
+/** The writes of the controllers, those included that were refused or have changed nothing. */
 const writesOf = (entries: ReadonlyArray<Record.Entry>): ReadonlyArray<Record.Call> =>
   entries.filter((entry): entry is Record.Call => entry.type === "call" && entry.write !== undefined)
 

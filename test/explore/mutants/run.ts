@@ -42,7 +42,7 @@ const undisturbedOf = Effect.fnUntraced(function* (options: Options) {
 const isCustom = ({ for: kind }: Subject["controller"]): boolean => kind !== undefined && Resource.isCustom(kind)
 
 /** What operations that follow from the Schemas show, without any perturbation. */
-const generatedOf = ({ scenario: _, ...options }: Options) => undisturbedOf(options)
+const generatedOf = (options: Options) => undisturbedOf({ ...options, scenario: undefined })
 
 /** Both explorations have the same runs, so each run is judged twice; they end when both have found something. */
 const explored = Effect.fnUntraced(function* ({ controller, converged, ...others }: Subject) {

@@ -1,4 +1,5 @@
 /** horizontalpodautoscaling: a target is scaled up, the limits change, and an autoscaler comes again under the same name. */
+import assert from "node:assert/strict"
 import * as Effect from "effect/Effect"
 import * as Autoscalers from "../../../src/controllers/HorizontalPodAutoscaler.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
@@ -39,11 +40,8 @@ export const horizontalPodAutoscaler = explore("horizontalpodautoscaling", {
     Effect.gen(function* () {
       const { spec } = yield* client.get(Deployment, web)
       const { status } = yield* client.get(HorizontalPodAutoscaler, web)
-      if (spec?.replicas !== 2 || status?.desiredReplicas !== 2) {
-        yield* Effect.fail(
-          new Error(`there are ${spec?.replicas} replicas, and ${status?.desiredReplicas} are desired`)
-        )
-      }
+      assert.equal(spec?.replicas, 2, `there are ${spec?.replicas} replicas`)
+      assert.equal(status?.desiredReplicas, 2, `${status?.desiredReplicas} replicas are desired`)
     }),
   // Without the autoscaler or its target nothing has that size.
   without: { delete: "what converges is the size of the target, which is gone" },

@@ -56,6 +56,22 @@ describe("final states", () => {
     assert.deepStrictEqual(compare(state, [owner(4), otherSecond, otherFirst, slice(otherFirst, otherSecond)]), [])
   })
 
+  it("are equal where uids and times inside of texts and the order of conditions differ", () => {
+    const available = (seconds: string) => ({
+      type: "Available",
+      status: "True",
+      message: `since 2026-01-01T00:00:${seconds}Z`
+    })
+    const progressing = { type: "Progressing", status: "False" }
+    const conditions = [available("00"), progressing]
+    const one = { ...owner(1), status: { id: `container://${uid(1)}/0`, conditions } } as KubeObject
+    const moved = [progressing, available("59")]
+    const other = { ...owner(4), status: { id: `container://${uid(4)}/0`, conditions: moved } } as KubeObject
+    assert.deepStrictEqual(compare([one], [other]), [])
+    const changed = { ...owner(4), status: { id: `container://${uid(4)}/1`, conditions: moved } } as KubeObject
+    assert.lengthOf(compare([one], [changed]), 1)
+  })
+
   it("differ where a reference leads to another object", () => {
     const found = compare(state, [owner(4), otherSecond, otherFirst, slice(otherSecond, otherFirst)])
     assert.include(found.join("\n"), "EndpointSlice.discovery.k8s.io default/web: endpoints.0")
