@@ -40,7 +40,7 @@ const consumer = (tarball, overrides) => {
   run("npm", ["install", "--silent", "--no-audit", "--no-fund", "--prefer-offline"], { cwd: path })
   cpSync(join(root, "scripts", "consumers"), join(path, "src"), { recursive: true })
   const options = ["--noCheck", "--ignoreConfig", "--module", "nodenext", "--target", "es2023", "--rootDir", "src"]
-  const sources = ["src/library.ts", "src/node.ts"]
+  const sources = ["src/library.ts", "src/node.ts", "src/tickets.explore.ts"]
   run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...options, "--outDir", ".", ...sources], {
     cwd: path
   })
@@ -79,6 +79,25 @@ const loads = (runtime, path) => {
     if (!error.message.includes("undici")) throw error
     return false
   }
+}
+
+/** The report of an exploration is the same on all versions: what happened in virtual time follows from the seed. */
+const explored = ({ command: [node] }, { plain }, first) => {
+  const file = join(folder("explored"), "report.json")
+  const program = join(root, "dist", "main.js")
+  try {
+    run(node, [program, "explore", "--project", plain, "--json", file])
+  } catch (error) {
+    // What it finds makes it fail.
+    if (!error.message.includes("exit code 1")) throw error
+  }
+  const report = readFileSync(file, "utf8").replaceAll(/"milliseconds": \d+/g, "")
+  if (!report.includes('"replay"')) throw new Error(`an exploration finds nothing: ${file}`)
+  if (first !== undefined && report !== first) throw new Error(`the report of an exploration differs: ${file}`)
+  said(
+    `  an exploration finds a failure${first === undefined ? "" : ", with the same report as on the version before"}`
+  )
+  return report
 }
 
 const seconds = (millis) => `${(millis / 1000).toFixed(1)} s`
@@ -120,12 +139,14 @@ await main(async () => {
   if (values.install) return said(selected.map(({ name, version }) => `${name}: ${version}`).join("\n"))
   if (!isNode(selected[0])) run("npm", ["run", "--silent", "build"])
   let projects
+  let report
   for (const runtime of selected) {
     said(`${runtime.name}: ${runtime.version}`)
     if (isNode(runtime)) development(runtime, values.tests ?? smoke)
     projects ??= consumers(pack())
     await program(runtime)
     imports(runtime, projects)
+    if (isNode(runtime)) report = explored(runtime, projects, report)
   }
   said("runtimes: all well")
 })
