@@ -191,7 +191,7 @@ const messageIn = (violation: () => string | undefined): string | undefined => {
 }
 
 /** How long after a write garbage is collected, in milliseconds. */
-const collectAfter = { least: 500, most: 30_000 }
+const collectAfter = { least: 500, most: 4000 }
 
 /**
  * Collects garbage after a write, in the background of the run. While it finds some each time it waits longer: a controller with a stale cache
