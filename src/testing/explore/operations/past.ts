@@ -115,17 +115,14 @@ const nameOf = ({ group, kind }: Resource.AnyCreatable): string => (group === ""
 /** The number of the template, which the Deployment controller counts. */
 const revision = "deployment.kubernetes.io/revision"
 
-/**
- * The object without what others count and without what is empty, which is the same as absent; conditions are in the order of their types, because one
- * is appended when it is first set.
- */
+/** The object without what others count and without what is empty, which is the same as absent. */
 const current = (object: KubeObject, hasStatus: boolean): KubeObject => {
   const { metadata, status, ...rest } = object as KubeObject & { readonly status?: unknown }
   const { [revision]: _, ...annotations } = metadata.annotations ?? {}
   return withoutEmpty({
     ...rest,
     metadata: { ...metadata, annotations },
-    ...(hasStatus && status !== undefined ? { status: ordered(status) } : {})
+    ...(hasStatus && status !== undefined ? { status } : {})
   }) as KubeObject
 }
 
@@ -139,12 +136,6 @@ const withoutEmpty = (value: unknown): unknown => {
 const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   (Array.isArray(value) ? value.length === 0 : isMembers(value) && Object.keys(value).length === 0)
-
-const ordered = (status: unknown): unknown => {
-  if (!isMembers(status) || !Array.isArray(status["conditions"])) return status
-  const type = (condition: unknown) => String(isMembers(condition) ? condition["type"] : "")
-  return { ...status, conditions: status["conditions"].toSorted((a, b) => (type(a) < type(b) ? -1 : 1)) }
-}
 
 /** The beginnings of a scenario that end with a change. */
 export const beginnings = (scenario: Scenario): ReadonlyArray<Scenario> =>
