@@ -72,5 +72,13 @@ const shown = ({ at, outcome, perturbed, process, text: what, type }: Line): Rea
   const time = `${(at / 1000).toFixed(3)} s`.padStart(11)
   const who = (process === undefined ? "" : `#${process}`).padEnd(4)
   const line = `${perturbed.length > 0 ? ">" : " "}${time}  ${who}${type.padEnd(10)}${what}${outcome === "" ? "" : ` -> ${outcome}`}`
-  return [line.trimEnd().replaceAll(/\s*\n\s*/g, " "), ...perturbed.map((one) => `>${" ".repeat(17)}${one}`)]
+  return [onOneLine(line), ...perturbed.map((one) => `>${" ".repeat(17)}${one}`)]
 }
+
+/** Without line feeds, and with the spaces that the line begins with. */
+const onOneLine = (line: string): string =>
+  line
+    .split("\n")
+    .map((part, i) => (i === 0 ? part.trimEnd() : part.trim()))
+    .join(" ")
+    .trimEnd()
