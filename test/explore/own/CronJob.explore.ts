@@ -51,9 +51,10 @@ export const cronJobAllows = explore("cronjob", {
   scenario: (cluster) =>
     Effect.gen(function* () {
       yield* cluster.apply([cronJob("Allow", "Succeeded")])
-      yield* cluster.advance("170 seconds")
+      // More than 30 seconds before the next time, so that it is seen before.
+      yield* cluster.advance("140 seconds")
       yield* cluster.edit(CronJob, web, { spec: { suspend: true } })
-      yield* cluster.advance("1 minute")
+      yield* cluster.advance("90 seconds")
       yield* cluster.delete(CronJob, web)
       // Jobs of one that is gone count for the next one of its name. Source: pkg/controller/cronjob: getJobsToBeReconciled.
       yield* cluster.advance("40 seconds")

@@ -21,8 +21,12 @@ const endpoints = (...ips: ReadonlyArray<string>) => ({
 
 const controllers = [Mirroring.make()]
 
+// Source: pkg/controller/endpointslicemirroring: reconciler.reconcile, compareAnnotations.
+const touch = "a slice has exactly the annotations of its Endpoints"
+
 export const endpointSliceMirroring = explore("endpointslicemirroring", {
   controllers,
+  without: { touch },
   scenario: (cluster) =>
     Effect.gen(function* () {
       yield* cluster.apply([service, endpoints("10.0.0.1")])
@@ -39,8 +43,7 @@ export const endpointSliceMirroringAgain = explore("endpointslicemirroring-again
   controllers,
   without: {
     ...seesDeletionLate("pkg/controller/endpointslicemirroring: syncEndpoints"),
-    // Source: pkg/controller/endpointslicemirroring: reconciler.reconcile, compareAnnotations.
-    touch: "a slice has exactly the annotations of its Endpoints"
+    touch
   },
   scenario: (cluster) =>
     Effect.gen(function* () {

@@ -1,11 +1,12 @@
 /** job: pods succeed and fail, parallelism changes, a Job is suspended, and one comes again under the same name. */
 import * as Effect from "effect/Effect"
 import * as Jobs from "../../../src/controllers/Job.ts"
+import type { KubeObject } from "../../../src/kube/Meta.ts"
 import { Job, Pod } from "../../../src/kube/resources.ts"
 import { neverMoreThan } from "../../../src/testing/explore/invariants.ts"
 import { ends, kubelet } from "./kubelet.ts"
 import { isActive, podSpec, web } from "./manifests.ts"
-import { apart } from "./stale.ts"
+import { apart, stale } from "./stale.ts"
 
 const job = (spec: object, end?: string) => ({
   apiVersion: "batch/v1",
@@ -20,21 +21,35 @@ const job = (spec: object, end?: string) => ({
   }
 })
 
-export const [jobCompletes, jobCompletesStale] = apart("job-completes", {
-  controllers: [Jobs.make()],
-  environment: [kubelet],
-  invariants: [neverMoreThan(2, Pod, isActive)],
-  scenario: (cluster) =>
-    Effect.gen(function* () {
-      yield* cluster.apply([job({ completions: 3, parallelism: 2, completionMode: "Indexed" }, "Succeeded")])
-      yield* cluster.advance("1 minute")
-      yield* cluster.delete(Job, web, { propagationPolicy: "Background" })
-      yield* cluster.apply([job({ completions: 1 }, "Succeeded")])
-    })
-})
+export const [jobCompletes, jobCompletesStale] = apart(
+  "job-completes",
+  {
+    controllers: [Jobs.make()],
+    environment: [kubelet],
+    invariants: [neverMoreThan(2, Pod, isActive)],
+    scenario: (cluster) =>
+      Effect.gen(function* () {
+        yield* cluster.apply([job({ completions: 3, parallelism: 2, completionMode: "Indexed" }, "Succeeded")])
+        yield* cluster.advance("1 minute")
+        yield* cluster.delete(Job, web, { propagationPolicy: "Background" })
+        yield* cluster.apply([job({ completions: 1 }, "Succeeded")])
+      })
+  },
+  stale,
+  // With an old cache there may be two pods for an index, and both of them end before the cache has the first one.
+  { comparable: (object) => (object.kind === "Pod" ? undefined : object) }
+)
+
+/**
+ * A pod that is to be deleted loses its finalizer first. After a crash in between it is one of the active pods, and may be the one that stays.
+ * Source: pkg/controller/job: deleteJobPods.
+ */
+const withoutFinalizers = (object: KubeObject): KubeObject =>
+  object.kind === "Pod" ? { ...object, metadata: { ...object.metadata, finalizers: [] } } : object
 
 export const [jobChanges, jobChangesStale] = apart("job-changes", {
   controllers: [Jobs.make()],
+  comparable: withoutFinalizers,
   environment: [kubelet],
   invariants: [neverMoreThan(2, Pod, isActive)],
   scenario: (cluster) =>

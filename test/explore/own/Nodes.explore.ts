@@ -78,6 +78,8 @@ export const nodeLifecycle = explore("nodelifecycle", {
   comparable,
   // Source: pkg/controller/nodelifecycle: monitorNodeHealth, which marks the pods of the nodes that there are.
   without: {
+    // Source: pkg/controller/nodelifecycle: processPod, which reads what the node lister had when the pod was listed.
+    "travel-4": "the pods of a node are marked when they are listed, with what was known of the node then",
     delete: "the pods of a node are marked only if it is deleted after it has stopped, and podgc deletes them"
   },
   environment: [kubelet, heartbeats],

@@ -15,18 +15,23 @@ const all = Object.keys(kinds) as ReadonlyArray<Kind>
 
 const without = (left: ReadonlyArray<Kind>, reason: string) => Object.fromEntries(left.map((kind) => [kind, reason]))
 
-/** One exploration with the invariants and without the kinds that break them, and one with these kinds alone, without the invariants. */
+/** One exploration with the invariants and without the kinds that break them, and one with these kinds alone, without the invariants, which may have settings of its own. */
 export const apart = <R>(
   name: string,
   options: Options<R>,
-  breaking: ReadonlyArray<Kind> = stale
+  breaking: ReadonlyArray<Kind> = stale,
+  ofSecond: Pick<Options, "comparable"> = {}
 ): readonly [Exploration, Exploration] => {
   const { invariants: _, ...rest } = options
   const second = `${name}-without-invariants`
   const others = all.filter((kind) => !breaking.includes(kind))
   return [
     explore(name, { ...options, without: { ...without(breaking, `explored in ${second}`), ...options.without } }),
-    explore(second, { ...rest, without: { ...without(others, `explored in ${name}`), ...options.without } })
+    explore(second, {
+      ...rest,
+      ...ofSecond,
+      without: { ...without(others, `explored in ${name}`), ...options.without }
+    })
   ]
 }
 
