@@ -131,7 +131,8 @@ export const podGc = explore("podgc", {
       yield* cluster.apply([pod("c", never, ended)])
       yield* cluster.advance("2 minutes")
       yield* cluster.delete(Node, { name: "n1" })
-      yield* cluster.advance("3 minutes")
+      // A pass, the quarantine and the next pass, and once more after a fault.
+      yield* cluster.advance("6 minutes")
       yield* cluster.apply([node("n1"), pod("a")])
     })
 })

@@ -67,8 +67,8 @@ const invalid = { "kubernetes.io/legacy-token-invalid-since": "1969-12-15" }
 
 export const legacyTokenCleaner = explore("legacy-serviceaccount-token-cleaner", {
   controllers: [LegacyTokenCleaner.make({ period: Duration.hours(12) })],
-  // It runs once a day: the second run marks one Secret and deletes the other, and the third does what has failed.
-  within: "49 hours",
+  // It runs once a day: the second run marks one Secret and deletes the other, and those after it do what has failed.
+  within: "73 hours",
   converged: ({ snapshot }) =>
     Effect.gen(function* () {
       for (const { metadata } of yield* snapshot(Secret)) {
