@@ -1,6 +1,6 @@
 /** A report as one HTML file: the page of `page/`, built, with the data of the report in it. It loads nothing. Pure. */
 import type { Explored } from "./json.ts"
-import { type Line, linesOf, replayOf } from "./lines.ts"
+import { factsOf, type Line, linesOf } from "./lines.ts"
 import { summaryOf } from "./text.ts"
 
 /** What the page shows. */
@@ -52,15 +52,7 @@ const viewOf = (explored: ReadonlyArray<Explored>): ReportView => ({
     problem: report.problem ?? null,
     summary: summaryOf(report),
     failures: report.failures.map((failure) => ({
-      id: failure.id,
-      scenario: failure.scenario ?? null,
-      rule: failure.rule,
-      message: failure.message,
-      details: failure.details,
-      where: failure.where,
-      writes: failure.writes,
-      also: failure.also,
-      replay: replayOf(report, failure),
+      ...factsOf(report, failure),
       lines: linesOf(failure.entries)
     }))
   }))

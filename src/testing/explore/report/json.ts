@@ -1,6 +1,6 @@
 /** A report for programs. The fields are documented in docs/operations.md; `version` changes when one of them changes its meaning. Pure. */
 import type { Merged } from "./merge.ts"
-import { replayOf } from "./lines.ts"
+import { factsOf } from "./lines.ts"
 
 /** The report of an exploration, and the path of the file that declares it. */
 export interface Explored {
@@ -27,16 +27,8 @@ const valueOf = (explored: ReadonlyArray<Explored>) => ({
     coverage: report.coverage,
     without: report.without,
     failures: report.failures.map((failure) => ({
-      id: failure.id,
-      scenario: failure.scenario ?? null,
-      rule: failure.rule,
+      ...factsOf(report, failure),
       cause: failure.cause,
-      message: failure.message,
-      details: failure.details,
-      where: failure.where,
-      writes: failure.writes,
-      also: failure.also,
-      replay: replayOf(report, failure),
       timeline: failure.entries
     }))
   }))

@@ -67,6 +67,12 @@ const described = (entry: Record.Entry): Pick<Line, "type" | "text"> & Partial<L
   }
 }
 
+/** What the reports for programs and for the page have of a failure, beside its timeline. */
+export const factsOf = (report: Merged, failure: Failure) => {
+  const { also, details, id, message, rule, scenario = null, where, writes } = failure
+  return { id, scenario, rule, message, details, where, writes, also, replay: replayOf(report, failure) }
+}
+
 /** The command that repeats a run, for a POSIX shell. */
 export const replayOf = ({ name, seed }: Merged, { id, scenario }: Pick<Failure, "id" | "scenario">): string => {
   const run = `${name}${scenario === undefined ? "" : `/${scenario}`}:${id}`
