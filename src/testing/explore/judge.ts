@@ -115,11 +115,9 @@ const scenario = ({ scenarioError }: Outcome, reference: Reference): ReadonlyArr
     : [verdict("scenario", scenarioError, `a step of the scenario failed: ${scenarioError}`)]
 
 /** The annotation that a user has written must still be there, if the object is. */
-const lostEdits = ({ converged, edits, entries, objects }: Outcome): ReadonlyArray<Verdict> =>
+const lostEdits = ({ edits, objects }: Outcome): ReadonlyArray<Verdict> =>
   edits.flatMap(({ entry, uid }) => {
     const object = objects.find(({ metadata }) => metadata.uid === uid)
-    // The objects are those before the edits of later writes.
-    if (entries.indexOf(entry) >= converged) return []
     if (object === undefined || object.metadata.annotations?.[touched] !== undefined) return []
     const message = `the annotation that a user had written to ${object.kind} ${Key.of(object)} just before ${Record.nameOf(entry)} is gone`
     return [

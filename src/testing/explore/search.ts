@@ -5,6 +5,7 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fnv64 from "../../kube/fnv64.ts"
 import { enumerate } from "./enumerate.ts"
 import type { Declared } from "./Exploration.ts"
 import * as Judge from "./judge.ts"
@@ -137,16 +138,20 @@ export const search = Effect.fnUntraced(function* (exploration: Declared, settin
   })
   const { calls, runs: ownRuns } = countsOf(undisturbed.entries)
   const most = 500 + 5 * Math.max(calls, ownRuns)
-  /** The record of a case, if nothing is wrong with it. */
+  /**
+   * The record of a case up to its convergence, if nothing is wrong with it: what is perturbed later has no time to converge, whether in a single
+   * perturbation or in a combination.
+   */
   const attempt = Effect.fnUntraced(function* (one: Case) {
     const outcome = yield* run(exploration, one, { seed, most })
     runs++
-    seen.add(observationsOf(outcome))
+    // Not the text itself: with a long budget there are many runs.
+    seen.add(Fnv64.hex(Fnv64.of(observationsOf(outcome))))
     const [first, ...others] = Judge.judge(outcome, yield* referenceOf(one), judged)
     if (first !== undefined) found.add(outcome, first, others)
     const begun = [...tried.values()].reduce((sum, one) => sum + one, 0)
     onProgress?.({ name: exploration.name, runs, singles: singles.length, tried: begun, failures: found.size })
-    return first === undefined ? outcome.entries : undefined
+    return first === undefined ? outcome.entries.slice(0, outcome.converged) : undefined
   })
 
   if (replay !== undefined) {
@@ -230,9 +235,12 @@ const observationsOf = ({ entries }: Outcome): string =>
 /** Why a scenario cannot be explored. */
 const problemOf = (first: Outcome, second: Outcome, hasOwnCheck: boolean): string | undefined => {
   if (first.scenarioError !== undefined) return `the scenario fails by itself: ${first.scenarioError}`
-  const difference = first.entries.findIndex((entry, i) => JSON.stringify(entry) !== JSON.stringify(second.entries[i]))
+  const longer = first.entries.length < second.entries.length ? second : first
+  const difference = longer.entries.findIndex(
+    (_, i) => JSON.stringify(first.entries[i]) !== JSON.stringify(second.entries[i])
+  )
   if (difference !== -1) {
-    return `two runs of the scenario differ: entry ${difference + 1} is ${JSON.stringify(first.entries[difference])}, then ${JSON.stringify(second.entries[difference]) ?? "missing"}`
+    return `two runs of the scenario differ: entry ${difference + 1} is ${JSON.stringify(first.entries[difference]) ?? "missing"}, then ${JSON.stringify(second.entries[difference]) ?? "missing"}`
   }
   if (first.notConverged !== undefined) return `the scenario does not converge by itself: ${first.notConverged}`
   const endless = first.entries.find((entry) => entry.type === "problem" && entry.kind === "endless")

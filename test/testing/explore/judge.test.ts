@@ -3,7 +3,6 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { judge, referenceOf } from "../../../src/testing/explore/judge.ts"
 import { parseCase } from "../../../src/testing/explore/perturbation.ts"
-import type * as Record from "../../../src/testing/explore/record.ts"
 import { run } from "../../../src/testing/explore/run.ts"
 import { bug as conflictSwallowed } from "../../explore/bugs/conflictSwallowed.ts"
 
@@ -19,22 +18,6 @@ describe("judge", () => {
         3
       )
       assert.deepEqual(judge(outcome, reference, { comparable: undefined, hasOwnCheck: false }), [])
-    })
-  )
-
-  it.live("knows nothing of an edit after the objects were read", () =>
-    Effect.gen(function* () {
-      const outcome = yield* run(conflictSwallowed.explore(true), parseCase(""), { seed: 1 })
-      const reference = referenceOf(outcome, undefined)
-      const entry = outcome.entries.find((one) => one.type === "call" && one.write === 1) as Record.Call
-      const late = { ...entry }
-      const rules = (edited: Record.Call) => {
-        const edits = outcome.objects.map(({ metadata }) => ({ uid: metadata.uid ?? "", entry: edited }))
-        const judged = { ...outcome, edits, entries: [...outcome.entries, late] }
-        return judge(judged, reference, { comparable: undefined, hasOwnCheck: true }).map(({ rule }) => rule)
-      }
-      assert.include(rules(entry), "lost edit")
-      assert.notInclude(rules(late), "lost edit")
     })
   )
 })

@@ -26,5 +26,7 @@ it.live("a point is perturbed only while the cluster has time to converge after 
     // At 0, 1 and 2 minutes; those at 3, 4 and 5 are after it.
     assert.strictEqual(undisturbed.calls, 6)
     assert.deepStrictEqual(coverage, [{ kind: "error", points: 3, tried: 3 }])
+    // The three alone, three pairs of them, and all three.
+    assert.strictEqual((yield* exploration.run({ combinations: 40 })).distinct, 7)
   })
 )

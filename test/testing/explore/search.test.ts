@@ -29,6 +29,17 @@ const marker = (body: Effect.Effect<void>) =>
             .pipe(Effect.andThen(body))
   })
 
+/** Marks each ConfigMap, or gives up; an edit of the user leads to another run. */
+const forgetful = Controller.make({
+  name: "forgetful",
+  for: ConfigMap,
+  access: [Access.patch(ConfigMap)],
+  reconcileObject: ({ metadata }, { client }) =>
+    metadata.annotations?.["marked"] === "true"
+      ? Effect.void
+      : Effect.ignore(client.patch(ConfigMap, metadata, Patch.merge({ metadata: { annotations: { marked: "true" } } })))
+})
+
 /** Without its duration, which no two runs share. */
 const comparable = (report: Report): object => ({ ...report, millis: 0 })
 
@@ -71,18 +82,6 @@ describe("a search", () => {
 
   it.live("finds what a later step covers up, by a scenario that ends before it", () =>
     Effect.gen(function* () {
-      // The first run marks the object or gives up; an edit of the user leads to another run.
-      const forgetful = Controller.make({
-        name: "forgetful",
-        for: ConfigMap,
-        access: [Access.patch(ConfigMap)],
-        reconcileObject: ({ metadata }, { client }) =>
-          metadata.annotations?.["marked"] === "true"
-            ? Effect.void
-            : Effect.ignore(
-                client.patch(ConfigMap, metadata, Patch.merge({ metadata: { annotations: { marked: "true" } } }))
-              )
-      })
       const { failures } = yield* explore("forgetful", {
         controllers: [forgetful],
         scenario: (cluster) =>
@@ -171,6 +170,18 @@ describe("a search", () => {
     })
   )
 
+  it.live("says which entry only the second of two runs has", () =>
+    Effect.gen(function* () {
+      let runs = 0
+      const growing = explore("growing", {
+        controllers: [copier],
+        scenario: (cluster) =>
+          runs++ === 0 ? Effect.void : Effect.andThen(cluster.advance("1 minute"), cluster.apply([map("a")]))
+      })
+      assert.match((yield* growing.run()).problem ?? "", /two runs of the scenario differ: entry 4 is missing, then/)
+    })
+  )
+
   it.live("replays one run", () =>
     Effect.gen(function* () {
       const { runs } = yield* copying.run({ replay: parseCase("crash@write#1") })
@@ -207,23 +218,11 @@ describe("a search", () => {
 
   it.live("fails a check with a message that says how to repeat the run", () =>
     Effect.gen(function* () {
-      const forgetful = explore("forgetful", {
-        controllers: [
-          Controller.make({
-            name: "forgetful",
-            for: ConfigMap,
-            access: [Access.patch(ConfigMap)],
-            reconcileObject: ({ metadata }, { client }) =>
-              metadata.annotations?.["marked"] === "true"
-                ? Effect.void
-                : Effect.ignore(
-                    client.patch(ConfigMap, metadata, Patch.merge({ metadata: { annotations: { marked: "true" } } }))
-                  )
-          })
-        ],
+      const exploration = explore("forgetful", {
+        controllers: [forgetful],
         scenario: (cluster) => cluster.apply([map("a")])
       })
-      const failed = yield* Effect.flip(forgetful.check())
+      const failed = yield* Effect.flip(exploration.check())
       assert.match(failed.message, /ConfigMap default\/a/)
       assert.match(failed.message, /explore --replay 'forgetful:conflict@call#2'/)
     })
