@@ -8,6 +8,8 @@ export interface Figure {
   readonly floor?: number
   /** Value over floor. */
   readonly ratio?: number
+  /** The value of the build that `BEFORE` names, from the same run. */
+  readonly before?: number | undefined
   /** The limit, in words. */
   readonly bar: string
   readonly ok: boolean

@@ -39,9 +39,10 @@ const print = (figures: ReadonlyArray<Figure>): void => {
     `${show(f.value)} ${f.unit}`,
     `bar ${f.bar}`,
     f.floor === undefined ? "" : `floor ${show(f.floor)}`,
-    f.ratio === undefined ? "" : `× ${show(f.ratio)}`
+    f.ratio === undefined ? "" : `× ${show(f.ratio)}`,
+    f.before === undefined || Number.isNaN(f.before) ? "" : `before ${show(f.before)}`
   ])
-  const widths = [0, 1, 2, 3, 4, 5].map((column) => Math.max(...rows.map((row) => row[column]!.length)))
+  const widths = [0, 1, 2, 3, 4, 5, 6].map((column) => Math.max(...rows.map((row) => row[column]!.length)))
   for (const row of rows)
     console.log(
       row

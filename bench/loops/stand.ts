@@ -12,24 +12,52 @@ import { generateKeyPairSync } from "node:crypto"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
-import { Agent, request } from "undici"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
 import * as HttpTransport from "../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Transport } from "../../src/layers/Transport.ts"
 import * as envtest from "../../test/support/envtest.ts"
 import type { Figure } from "../figure.ts"
+import type { Access } from "../plain.ts"
 
-const program = "dist/main.js"
+export { type Plain, plainly } from "../plain.ts"
+
+/** A build of the program. */
+export interface Build {
+  readonly name: "now" | "before"
+  /** Its folder, with `dist` in it. */
+  readonly folder: string
+}
+
+const now: Build = { name: "now", folder: "." }
+
+/** The build of this folder, and the one in the folder that `BEFORE` names, to compare both in the same run. */
+export const builds: ReadonlyArray<Build> = [
+  now,
+  ...(process.env["BEFORE"] === undefined ? [] : [{ name: "before", folder: process.env["BEFORE"] } as const])
+]
+
+/** Of several runs. */
+export const median = (values: ReadonlyArray<number>): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+/** What was measured in some rounds, in which the builds take turns; `before` is empty where there is one build. */
+export const alternately = <A, E, R>(rounds: number, measure: (build: Build) => Effect.Effect<A, E, R>) =>
+  Effect.map(
+    Effect.forEach(Array.from({ length: rounds }), () => Effect.forEach(builds, measure)),
+    (measured) => ({
+      now: measured.flatMap(([one]) => (one === undefined ? [] : [one])),
+      before: measured.flatMap(([, one]) => (one === undefined ? [] : [one]))
+    })
+  )
+
+const programOf = ({ folder }: Build): string => join(folder, "dist/main.js")
 
 /** CPU time in /proc is counted in hundredths of a second. */
 const ticksPerSecond = 100
 
-export interface Server {
+export interface Server extends Access {
   readonly what: string
-  readonly url: string
-  readonly ca: string
-  readonly token: string
 }
 
 const folder = Effect.acquireRelease(
@@ -48,7 +76,8 @@ export const embedded = Effect.gen(function* () {
 })
 
 export const server: Effect.Effect<Server, never, Effect.Services<typeof embedded>> = Effect.suspend(() => {
-  if (!existsSync(program)) throw new Error(`${program} is not there: npm run build first`)
+  for (const build of builds)
+    if (!existsSync(programOf(build))) throw new Error(`${programOf(build)} is not there: npm run build first`)
   return envtest.missing !== undefined
     ? embedded
     : Effect.map(envtest.start(), ({ ca, token, url, version }) => ({
@@ -60,10 +89,10 @@ export const server: Effect.Effect<Server, never, Effect.Services<typeof embedde
 })
 
 /** Starts the program with these arguments, and waits for this line; the scope kills it. */
-export const child = (args: ReadonlyArray<string>, ready: RegExp) =>
+export const child = (args: ReadonlyArray<string>, ready: RegExp, build: Build = now) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const running = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "pipe"] })
+      const running = spawn(process.execPath, [programOf(build), ...args], { stdio: ["ignore", "pipe", "pipe"] })
       let said = ""
       await new Promise<void>((resolve, reject) => {
         running.once("exit", (code) => reject(new Error(`the program exited with ${code}: ${said}`)))
@@ -90,7 +119,12 @@ export const child = (args: ReadonlyArray<string>, ready: RegExp) =>
   )
 
 /** The program with these controllers, once it has started the last of them. */
-export const controllers = (where: Server, names: ReadonlyArray<string>, args: ReadonlyArray<string> = []) =>
+export const controllers = (
+  where: Server,
+  names: ReadonlyArray<string>,
+  args: ReadonlyArray<string> = [],
+  build: Build = now
+) =>
   Effect.flatMap(kubeconfig(where), (file) =>
     child(
       [
@@ -101,7 +135,8 @@ export const controllers = (where: Server, names: ReadonlyArray<string>, args: R
         `--controllers=${names.join(",")}`,
         ...args
       ],
-      new RegExp(`Starting Controller.*(?:${names.join("|")})(?:[^]*Starting Controller){${names.length - 1}}`)
+      new RegExp(`Starting Controller.*(?:${names.join("|")})(?:[^]*Starting Controller){${names.length - 1}}`),
+      build
     )
   )
 
@@ -126,42 +161,6 @@ export const client = (where: Server) =>
     const transport = Layer.succeed(Transport, yield* HttpTransport.make(endpoint))
     return Context.get(yield* Layer.build(Layer.provide(KubeClient.layer, transport)), KubeClient)
   })
-
-/** One request of a bare loop. */
-export interface Plain {
-  readonly method: "POST" | "PUT" | "PATCH" | "DELETE"
-  readonly path: string
-  readonly body?: object | undefined
-}
-
-/** Requests over this many connections, one after the other on each, and nothing else: how fast the server allows any client to be. */
-export const plainly = async ({ ca, token, url }: Server, count: number, make: (index: number) => Plain) => {
-  const connections = 12
-  const dispatcher = new Agent({ connections, pipelining: 1, connect: { ca } })
-  const authorization = `Bearer ${token}`
-  const send = async ({ body: sent, method, path }: Plain) => {
-    const type = method === "PATCH" ? "application/merge-patch+json" : "application/json"
-    const { body, statusCode } = await request(`${url}${path}`, {
-      method,
-      headers: { "content-type": type, authorization },
-      dispatcher,
-      ...(sent === undefined ? {} : { body: JSON.stringify(sent) })
-    })
-    const text = await body.text()
-    if (statusCode >= 300) throw new Error(`${method} ${path}: ${statusCode}: ${text}`)
-    JSON.parse(text)
-  }
-  const [began, cpu] = [performance.now(), process.cpuUsage()]
-  let next = 0
-  const worker = async () => {
-    while (next < count) await send(make(next++))
-  }
-  await Promise.all(Array.from({ length: connections }, worker))
-  const used = process.cpuUsage(cpu)
-  const millis = performance.now() - began
-  await dispatcher.close()
-  return { millis, perSecond: (count * 1000) / millis, cpuEach: (used.user + used.system) / 1000 / count }
-}
 
 /** For work without a limit: time, CPU time and memory, beside the lower bounds. */
 export const figures = (
