@@ -12,6 +12,7 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   start: () => import("./start.ts"),
   nodes: () => import("./nodes.ts"),
   workloads: () => import("./workloads.ts"),
+  fleets: () => import("./fleets.ts"),
   gc: () => import("./loops/gc.ts"),
   services: () => import("./loops/services.ts"),
   jobs: () => import("./loops/jobs.ts"),

@@ -1,7 +1,7 @@
 /** Requests without a client: how fast a server allows any client to be, and what undici alone costs the processor. */
 import { Agent, request } from "undici"
 
-/** Where a server is, and as whom. */
+/** Where a server is, its authority, and a token for it. */
 export interface Access {
   readonly url: string
   readonly ca: string

@@ -132,8 +132,8 @@ export interface Options {
 
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
-/** Wraps a request with all its attempts. */
-type Around = (request: Request, call: Call<Response>) => Call<Response>
+/** Wraps a request with all its attempts; it may send another request in its place. */
+type Around = (request: Request, send: (request: Request) => Call<Response>) => Call<Response>
 
 /** The calls. Every failure is an `ApiError`. */
 export interface Client {
@@ -202,9 +202,13 @@ export class KubeClient extends Context.Service<KubeClient, Client>()("effect-co
     Layer.effect(
       KubeClient,
       Effect.gen(function* () {
-        const inner: Around = (yield* Trace.isOn) ? CallPolicy.traced : (_, call) => call
-        const recorded = (yield* Timeline)?.write ?? ((_, call) => call)
-        return KubeClient.of(make(yield* Transport, options, (one, call) => recorded(one, inner(one, call))))
+        const isTraced = yield* Trace.isOn
+        const timeline = yield* Timeline
+        const around: Around = (one, send) => {
+          const call = isTraced ? CallPolicy.traced(one, send(one)) : send(one)
+          return timeline === undefined ? call : timeline.write(one, call)
+        }
+        return KubeClient.of(make(yield* Transport, options, around))
       })
     )
 
@@ -219,29 +223,29 @@ const make = (transport: Transport["Service"], settings: Options, around: Around
   const policy = settings.policy ?? CallPolicy.standard
   const fieldManager = settings.fieldManager ?? "effect-controller-manager"
   const call = (request: Request, repeat: CallPolicy.Repeat, options: CallOptions | undefined): Call<Response> =>
-    around(
-      request,
-      CallPolicy.run(transport.send, request, {
+    around(request, (one) =>
+      CallPolicy.run(transport.send, one, {
         repeat,
         policy: options?.retries === undefined ? policy : { ...policy, retries: options.retries },
+        endsCalls: transport.endsCalls,
         pace: transport.pace,
         limit: limitOf(options?.timeout ?? settings.timeout)
       })
     )
   const listPage = listPageWith(call)
   return {
-    get: Effect.fnUntraced(function* (resource, target, options) {
-      const context = yield* Wire.named("get", resource, target)
-      const query = { resourceVersion: options?.resourceVersion }
-      const request = Wire.request("GET", context, { query, accept: Wire.accept(resource, "object") })
-      return yield* Wire.decodeObject(resource, context, (yield* call(request, "repeatable", options)).body)
-    }),
+    get: (resource, target, options) =>
+      Effect.flatMap(Wire.named("get", resource, target), (context) => {
+        const query = { resourceVersion: options?.resourceVersion }
+        const request = Wire.request("GET", context, { query, accept: Wire.accept(resource, "object") })
+        return decoded(resource, context, call(request, "repeatable", options))
+      }),
     listPage,
     list: (resource, options = {}) => allPages(listPage, resource, options),
     watch: (resource, options) => watchWith(transport, resource, options),
     raw: (request, options) => call(request, request.method === "GET" ? "repeatable" : "once", options),
-    through: (between, outer = (_, call) => call) =>
-      make(between(transport), settings, (request, call) => outer(request, around(request, call))),
+    through: (between, outer = (request, send) => send(request)) =>
+      make(between(transport), settings, (request, send) => outer(request, (one) => around(one, send))),
     ...writes(call, fieldManager),
     ...deletes(call)
   }
@@ -249,6 +253,12 @@ const make = (transport: Transport["Service"], settings: Options, around: Around
 
 const limitOf = (timeout: Duration.Input | undefined): Duration.Duration | undefined =>
   timeout === undefined ? undefined : Duration.fromInputUnsafe(timeout)
+
+const decoded = <A extends KubeObject>(
+  resource: Resource.Creatable<A>,
+  context: ApiError.Context,
+  call: Call<Response>
+): Call<A> => Effect.flatMap(call, ({ body }) => Wire.decodeObject(resource, context, body))
 
 type SendCall = (request: Request, repeat: CallPolicy.Repeat, options: CallOptions | undefined) => Call<Response>
 
@@ -323,52 +333,57 @@ const writeQuery = (options: PatchOptions | undefined, fieldManager: string): Qu
   force: options?.force
 })
 
+// Plain functions, not generators: a create is most of what a manager sends.
 const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"], "create" | "update" | "patch"> => ({
-  create: Effect.fnUntraced(function* (resource, object, options) {
+  create: (resource, object, options) => {
     const namespace = options?.namespace ?? object.metadata.namespace
     const subresource = options?.subresource
     // A collection has no name in its path, but the same checks apply; a subresource has the name of its object in the path.
     const target = { namespace, name: object.metadata.name, subresource }
-    const context = yield* Wire.named("create", resource, target)
-    if (resource.projection === "metadata") return yield* Wire.refuse(context, "metadata alone cannot be created")
-    const path = Resource.path(resource, subresource === undefined ? { namespace } : target)
-    const body = subresource === undefined ? { ...Wire.identity(resource), ...object } : object
-    const query = writeQuery(options, fieldManager)
-    const response = yield* call({ method: "POST", path, query, body, context: { ...context, path } }, "once", options)
-    return yield* Wire.decodeObject(resource, context, response.body)
-  }),
-  update: Effect.fnUntraced(function* (resource, object, options) {
-    const { name, namespace, resourceVersion } = object.metadata
-    const context = yield* Wire.named("update", resource, { namespace, name, subresource: options?.subresource })
-    if (resource.projection === "metadata") return yield* Wire.refuse(context, "metadata alone cannot be updated")
-    const body = options?.subresource === undefined ? { ...Wire.identity(resource), ...object } : object
-    const request = Wire.request("PUT", context, { query: writeQuery(options, fieldManager), body })
-    const repeat = resourceVersion === undefined ? "once" : "repeatable"
-    return yield* Wire.decodeObject(resource, context, (yield* call(request, repeat, options)).body)
-  }),
-  patch: Effect.fnUntraced(function* (resource, target, patch, options) {
-    const subresource = target.subresource ?? options?.subresource
-    const context = yield* Wire.named("patch", resource, { ...target, subresource })
-    const request = Wire.request("PATCH", context, {
-      query: writeQuery(options, fieldManager),
-      accept: Wire.accept(resource, "object"),
-      body: patch.body,
-      contentType: Patch.contentType[patch.type]
+    return Effect.flatMap(Wire.named("create", resource, target), (context) => {
+      if (resource.projection === "metadata") return Wire.refuse(context, "metadata alone cannot be created")
+      const path = Resource.path(resource, subresource === undefined ? { namespace } : target)
+      const body = subresource === undefined ? { ...Wire.identity(resource), ...object } : object
+      const query = writeQuery(options, fieldManager)
+      const request: Request = { method: "POST", path, query, body, context: { ...context, path } }
+      return decoded(resource, context, call(request, "once", options))
     })
-    const repeat = patch.type === "apply" ? "repeatable" : "once"
-    return yield* Wire.decodeObject(resource, context, (yield* call(request, repeat, options)).body)
-  })
+  },
+  update: (resource, object, options) => {
+    const { name, namespace, resourceVersion } = object.metadata
+    const target = { namespace, name, subresource: options?.subresource }
+    return Effect.flatMap(Wire.named("update", resource, target), (context) => {
+      if (resource.projection === "metadata") return Wire.refuse(context, "metadata alone cannot be updated")
+      const body = options?.subresource === undefined ? { ...Wire.identity(resource), ...object } : object
+      const request = Wire.request("PUT", context, { query: writeQuery(options, fieldManager), body })
+      const repeat = resourceVersion === undefined ? "once" : "repeatable"
+      return decoded(resource, context, call(request, repeat, options))
+    })
+  },
+  patch: (resource, target, patch, options) => {
+    const subresource = target.subresource ?? options?.subresource
+    return Effect.flatMap(Wire.named("patch", resource, { ...target, subresource }), (context) => {
+      const request = Wire.request("PATCH", context, {
+        query: writeQuery(options, fieldManager),
+        accept: Wire.accept(resource, "object"),
+        body: patch.body,
+        contentType: Patch.contentType[patch.type]
+      })
+      return decoded(resource, context, call(request, patch.type === "apply" ? "repeatable" : "once", options))
+    })
+  }
 })
 
 const deletes = (call: SendCall): Pick<KubeClient["Service"], "delete" | "deleteCollection"> => {
   const page = deletePageWith(call)
   return {
-    delete: Effect.fnUntraced(function* (resource, target, options) {
-      const context = yield* Wire.named("delete", resource, target)
-      const request = Wire.request("DELETE", context, { body: Wire.deleteOptions(options) })
-      const { body } = yield* call(request, "repeatable", options)
-      return Status.is(body) ? body : yield* Wire.decodeObject(resource, context, body)
-    }),
+    delete: (resource, target, options) =>
+      Effect.flatMap(Wire.named("delete", resource, target), (context) => {
+        const request = Wire.request("DELETE", context, { body: Wire.deleteOptions(options) })
+        return Effect.flatMap(call(request, "repeatable", options), ({ body }): Call<KubeObject | Status.Status> =>
+          Status.is(body) ? Effect.succeed(body) : Wire.decodeObject(resource, context, body)
+        )
+      }),
     deleteCollection: Effect.fnUntraced(function* (resource, selection, options = {}) {
       const { onPage = () => Effect.void } = options
       let place = Wire.firstPage(selection.limit ?? pageSize, selection.continue)

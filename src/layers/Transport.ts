@@ -6,6 +6,7 @@
  * Two layers implement it: HTTP (`HttpTransport`) and in process (`apiserver/`). One conformance suite runs on both.
  */
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -38,6 +39,13 @@ export interface Request {
    * with `LeaderFenced`. Cheap and synchronous. See docs/design/leadership.md.
    */
   readonly mayStartUnsafe?: (() => boolean) | undefined
+  /** The call fails with `Timeout` if the response is not complete after this time. Only for transports with `endsCalls`. */
+  readonly limit?: Duration.Duration | undefined
+  /**
+   * Registers a function that ends the call with an error before its response, and returns how to take it back; it may be called at once. Only
+   * transports with `endsCalls` use it.
+   */
+  readonly endUnsafe?: ((end: (error: ApiError.ApiError) => void) => () => void) | undefined
   /** Which part of the program sends it, for the server's audit log. Default: that of the transport. */
   readonly userAgent?: string | undefined
   /** What the call means, for errors, logs and metrics. */
@@ -68,6 +76,11 @@ export class Transport extends Context.Service<
   {
     /** One request and its response. No retries, and no deadline. */
     readonly send: (request: Request) => Effect.Effect<Response, ApiError.ApiError>
+    /**
+     * Whether `send` itself ends a call by `limit` and `endUnsafe` of the request, which costs less than a race of fibers for each call. Otherwise the
+     * caller interrupts the call.
+     */
+    readonly endsCalls?: boolean | undefined
     /** A rate limit: a caller that limits the time of a call awaits it before each `send`, outside that time. Absent: no limit. */
     readonly pace?: ((request: Request) => Effect.Effect<void>) | undefined
     /**

@@ -53,14 +53,24 @@ export interface Options {
   readonly repeat: Repeat
   readonly limit?: Duration.Duration | undefined
   readonly policy: Policy
+  /** As of the transport. */
+  readonly endsCalls?: boolean | undefined
   /** Awaited before each attempt; that wait does not count towards a limit. */
   readonly pace?: ((request: Request) => Effect.Effect<void>) | undefined
 }
 
 export const run = (send: Send, request: Request, options: Options): Effect.Effect<Response, ApiError.ApiError> => {
-  const { limit, policy } = options
-  if (limit === undefined) return attempts((one) => within(send(one), one, policy.attempt), request, options)
-  return within(attempts(send, request, { ...options, policy: { ...policy, patience: limit } }), request, limit)
+  const { endsCalls, limit, policy } = options
+  // Suspended, because it is made again for each retry.
+  const attempt: Send = (one) =>
+    Effect.suspend(() => {
+      if (one.mayStartUnsafe?.() === false) return Effect.fail(ApiError.leaderFenced(one.context))
+      if (endsCalls === true) return send(limit === undefined ? { ...one, limit: policy.attempt } : one)
+      const ending = orEnd(one, send(one))
+      return limit === undefined ? within(ending, one, policy.attempt) : ending
+    })
+  if (limit === undefined) return attempts(attempt, request, options)
+  return within(attempts(attempt, request, { ...options, policy: { ...policy, patience: limit } }), request, limit)
 }
 
 const within = (
@@ -70,6 +80,17 @@ const within = (
 ): Effect.Effect<Response, ApiError.ApiError> =>
   Effect.timeoutOrElse(call, { duration, orElse: () => Effect.fail(ApiError.timeout(context, duration)) })
 
+/** The effect, or the error with which the request is ended before. */
+const orEnd = <A>({ endUnsafe }: Request, effect: Effect.Effect<A, ApiError.ApiError>) =>
+  endUnsafe === undefined
+    ? effect
+    : Effect.raceFirst(
+        effect,
+        Effect.callback<never, ApiError.ApiError>((resume) =>
+          Effect.sync(endUnsafe((error) => resume(Effect.fail(error))))
+        )
+      )
+
 /** The first attempt and its retries. */
 const attempts = (
   send: Send,
@@ -77,8 +98,9 @@ const attempts = (
   { pace, policy, repeat }: Options
 ): Effect.Effect<Response, ApiError.ApiError> => {
   if (pace === undefined) return repeating(send, request, { send, policy, repeat })
-  const again: Send = (one) => Effect.andThen(pace(one), send(one))
-  return Effect.andThen(pace(request), repeating(send, request, { send: again, policy, repeat }))
+  const wait = orEnd(request, pace(request))
+  const again: Send = (one) => Effect.andThen(wait, send(one))
+  return Effect.andThen(wait, repeating(send, request, { send: again, policy, repeat }))
 }
 
 /** `again.send` makes an attempt after the first. */
@@ -93,7 +115,10 @@ const repeating = (
     // The schedule is made only for a call that fails: nearly all succeed at the first attempt.
     return Effect.catch(send(request), (error) =>
       mayRetry(repeat, error)
-        ? Effect.retry(failingFirst(error, again.send(request)), ($) => $(schedule(repeat, policy, deadline)))
+        ? orEnd(
+            request,
+            Effect.retry(failingFirst(error, again.send(request)), ($) => $(schedule(repeat, policy, deadline)))
+          )
         : Effect.fail(error)
     )
   })

@@ -9,7 +9,7 @@ import * as Metric from "effect/Metric"
 import * as ApiError from "../kube/ApiError.ts"
 import type { Client } from "./KubeClient.ts"
 import type { Term } from "./Leadership.ts"
-import type { Request, Response, Transport } from "./Transport.ts"
+import type { Request, Response } from "./Transport.ts"
 
 /** Rejected writes, and writes in flight that were interrupted. */
 export const fencedWrites = Metric.counter("leader_fenced_writes_total", {
@@ -19,40 +19,61 @@ export const fencedWrites = Metric.counter("leader_fenced_writes_total", {
 
 /** The same client with writes that are fenced by this term, which is read at each write in the fiber that writes. */
 export const client = (unfenced: Client, term: Effect.Effect<Term>): Client =>
-  unfenced.through((transport) => fenced(transport, term), limited(term))
+  unfenced.through((transport) => transport, fenced(term))
 
 /**
- * The transport, fenced by the term. An attempt is checked when it is made, for transports that ignore `mayStartUnsafe`, and again by
- * the transport before the first byte is sent, because the attempt may have waited in between.
+ * A write with all its attempts and waits. An attempt is checked when it is made, and again by the transport before the first byte is sent, because it may
+ * have waited in between; it ends at the latest when the term ends.
  */
-const fenced = (transport: Transport["Service"], term: Effect.Effect<Term>): Transport["Service"] => ({
-  ...transport,
-  send: (request) =>
-    isRead(request)
-      ? transport.send(request)
-      : Effect.flatMap(term, ({ isValidUnsafe }) =>
-          isValidUnsafe()
-            ? transport.send({ ...request, mayStartUnsafe: isValidUnsafe })
-            : Effect.fail(ApiError.leaderFenced(request.context))
-        )
-})
-
-/** A write with all its attempts and waits, which ends at the latest when the term ends. */
-const limited =
+const fenced =
   (term: Effect.Effect<Term>) =>
-  (request: Request, write: Effect.Effect<Response, ApiError.ApiError>): Effect.Effect<Response, ApiError.ApiError> =>
-    isRead(request)
-      ? write
-      : Effect.raceFirst(
-          write,
-          Effect.flatMap(term, ({ lost }) => Effect.flatMap(lost, () => Effect.fail(abandoned(request.context))))
+  (
+    request: Request,
+    send: (request: Request) => Effect.Effect<Response, ApiError.ApiError>
+  ): Effect.Effect<Response, ApiError.ApiError> =>
+    request.method === "GET"
+      ? send(request)
+      : Effect.flatMap(term, (present) =>
+          send({
+            ...request,
+            mayStartUnsafe: present.isValidUnsafe,
+            endUnsafe: (end) => endOf(present).addUnsafe(() => end(abandoned(request.context)))
+          })
         ).pipe(
           Effect.tapError((error) =>
             ApiError.hasReason(error, "LeaderFenced") ? Metric.update(fencedWrites, 1) : Effect.void
           )
         )
 
-const isRead = (request: Request): boolean => request.method === "GET"
+/** Calls functions when a term ends, so that a write needs no fiber that waits for it. */
+class TermEnd {
+  #isOver = false
+  readonly #waiting = new Set<() => void>()
+
+  addUnsafe(end: () => void): () => void {
+    if (this.#isOver) end()
+    else this.#waiting.add(end)
+    return () => void this.#waiting.delete(end)
+  }
+
+  readonly comeUnsafe = (): void => {
+    this.#isOver = true
+    for (const end of this.#waiting) end()
+    this.#waiting.clear()
+  }
+}
+
+const ends = new WeakMap<Term, TermEnd>()
+
+/** One fiber waits for the end of a term in which something was written. */
+const endOf = (term: Term): TermEnd => {
+  const known = ends.get(term)
+  if (known !== undefined) return known
+  const end = new TermEnd()
+  ends.set(term, end)
+  Effect.runFork(Effect.map(term.lost, end.comeUnsafe))
+  return end
+}
 
 const abandoned = (context: ApiError.Context): ApiError.ApiError =>
   new ApiError.ApiError({

@@ -4,6 +4,7 @@
  * are the caller's. Only this module uses undici.
  */
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -16,10 +17,11 @@ import * as Monotonic from "../streams/monotonic.ts"
 import * as Endpoint from "../layers/Endpoint.ts"
 import * as Answer from "./http/answer.ts"
 import * as Connections from "./http/Connections.ts"
-import { Exchange, type Head } from "./http/Exchange.ts"
+import * as Deadlines from "./http/Deadlines.ts"
+import { ConnectionLost, Exchange, type Failure, type Head } from "./http/Exchange.ts"
 import * as RequestMetrics from "./http/requestMetrics.ts"
 import * as Unanswered from "./http/Unanswered.ts"
-import { type Query, type Request, Transport } from "../layers/Transport.ts"
+import { type Query, type Request, type Response, Transport } from "../layers/Transport.ts"
 
 /** Settings of a transport. */
 export interface Options {
@@ -53,21 +55,32 @@ export const make = (
     const unanswered =
       endpoint.proxy === undefined ? yield* Unanswered.make(Unanswered.reach(endpoint.server)) : undefined
     const agent = options.userAgent ?? "effect-controller-manager"
-    const open = opener(endpoint, connections, { agent, observer, unanswered })
+    const deadlines = yield* Deadlines.make
+    const link: Link = { ...addressOf(endpoint.server), endpoint, connections, agent, observer, unanswered, deadlines }
     return Transport.of({
-      send: (request) => timed(request, Effect.scoped(sendWith(open, endpoint.server, request, observer)), detail, now),
-      watch: (request) => Stream.unwrap(watchWith(open, endpoint.server, request))
+      endsCalls: true,
+      send: (request) => timed(request, send(link, request), detail, now),
+      watch: (request) => Stream.unwrap(watch(link, request))
     })
   })
 
-/** An error body is a `Status` object of a few kilobytes; a longer one is cut. */
-const maxErrorBody = 1024 * 1024
+/** What every request shares. */
+interface Link {
+  readonly origin: string
+  /** The path of the server's URL, without a slash at the end. */
+  readonly prefix: string
+  readonly endpoint: Endpoint.Endpoint["Service"]
+  readonly connections: Connections.Connections
+  /** The User-Agent. */
+  readonly agent: string
+  readonly observer: Observer
+  readonly unanswered: Unanswered.Unanswered | undefined
+  readonly deadlines: Deadlines.Deadlines
+}
 
-type Open = (request: Request, form: "whole" | "stream") => Effect.Effect<Opened, ApiError.ApiError, Scope.Scope>
-
-interface Opened {
-  readonly head: Head
-  readonly exchange: Exchange
+const addressOf = (server: string): Pick<Link, "origin" | "prefix"> => {
+  const { origin, pathname } = new URL(server)
+  return { origin, prefix: pathname.replace(/\/$/, "") }
 }
 
 /** A request that was never sent is not measured. Source: client-go rest.Request.request, which does not measure watches either. */
@@ -88,19 +101,21 @@ const timed = <A>(
   })
 }
 
-const sendWith = Effect.fnUntraced(function* (open: Open, server: string, request: Request, observer: Observer) {
-  const { exchange, head } = yield* open(request, "whole")
-  const body = yield* Effect.mapError(exchange.all(Infinity), (cause) => Answer.broken(request.context, server, cause))
-  observer.received(request.method, body.byteLength)
-  return yield* Answer.decode(request.context, head, body)
-})
+const send = (link: Link, request: Request): Effect.Effect<Response, ApiError.ApiError> =>
+  Effect.flatMap(authenticated(link, request, whole), ({ body, head }) =>
+    head.status < 300 ? Answer.decode(request.context, head, body) : refusal(request, head, body)
+  )
 
-const watchWith = Effect.fnUntraced(function* (open: Open, server: string, request: Request) {
-  const { exchange } = yield* open(request, "stream")
+const watch = Effect.fnUntraced(function* (link: Link, request: Request) {
+  const { body, exchange, head } = yield* authenticated(link, request, stream)
+  if (body !== undefined) return yield* refusal(request, head, body)
   const bytes = Stream.fromPull(Effect.succeed(exchange.pull))
-  const failing = Stream.mapError(bytes, (cause) => Answer.broken(request.context, server, cause))
+  const failing = Stream.mapError(bytes, (cause) => Answer.broken(request.context, link.endpoint.server, cause))
   return Framing.events(failing, request.context, { omitManagedFields: request.omitManagedFields })
 })
+
+const refusal = ({ context }: Request, head: Head, body: Buffer): Effect.Effect<never, ApiError.ApiError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(Answer.failure(context, head, body, now)))
 
 interface Observer {
   /**
@@ -137,95 +152,129 @@ const observing = (count: RequestMetrics.Count, detail: RequestMetrics.Detail | 
   }
 }
 
-/** What every request shares: its User-Agent, the metrics, and the check for unanswered requests. */
-interface Shared {
-  readonly agent: string
-  readonly observer: Observer
-  readonly unanswered: Unanswered.Unanswered | undefined
-}
-
-/**
- * Sends a request and waits for the head of its response. A status other than 2xx fails after its body was read. The exchange is aborted when the
- * scope closes, so an interrupted caller leaves no request behind.
- */
-const opener = (
-  endpoint: Endpoint.Endpoint["Service"],
-  connections: Connections.Connections,
-  { agent, observer, unanswered }: Shared
-): Open => {
-  const base = new URL(endpoint.server)
-  const prefix = base.pathname.replace(/\/$/, "")
-  const attempt = Effect.fnUntraced(function* (
-    request: Request,
-    form: "whole" | "stream",
-    identity: Endpoint.Identity
-  ) {
-    const exchange = new Exchange(form, request.mayStartUnsafe)
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        unanswered?.deleteUnsafe(exchange)
-        exchange.abortUnsafe()
-      })
-    )
-    const options = dispatchOptions(base, prefix, request, identity, agent)
-    const bytes = options.body === null ? 0 : Buffer.byteLength(options.body)
-    const ended = observer.attempt(request, form === "whole" ? bytes : undefined)
-    const head = yield* Effect.suspend(() => {
-      exchange.startUnsafe(connections.dispatcherUnsafe(identity.tls), options)
-      unanswered?.addUnsafe(exchange)
-      return exchange.awaitHead
-    }).pipe(
-      Effect.mapError((cause) => Answer.broken(request.context, endpoint.server, cause)),
-      // A request that was never sent is not counted.
-      Effect.tapError((error) =>
-        Effect.sync(() => (ApiError.hasReason(error, "LeaderFenced") ? undefined : ended(undefined)))
-      )
-    )
-    ended(head.status)
-    return { exchange, head }
-  })
-  return Effect.fnUntraced(function* (request, form) {
-    const identity = yield* Effect.mapError(endpoint.identity, (cause) => ApiError.credentials(request.context, cause))
-    const first = yield* attempt(request, form, identity)
-    if (first.head.status < 300) return first
-    if (first.head.status !== 401) return yield* refuse(endpoint.server, request, first, observer)
-    const renewed = yield* Effect.mapError(endpoint.renew(identity), (cause) =>
-      ApiError.credentials(request.context, cause)
-    )
-    if (!renewed) return yield* refuse(endpoint.server, request, first, observer)
-    const fresh = yield* Effect.mapError(endpoint.identity, (cause) => ApiError.credentials(request.context, cause))
-    const second = yield* attempt(request, form, fresh)
-    return second.head.status < 300 ? second : yield* refuse(endpoint.server, request, second, observer)
-  })
-}
-
-const refuse = Effect.fnUntraced(function* (
-  server: string,
+type Attempt<A extends { readonly head: Head }, R> = (
+  link: Link,
   request: Request,
-  { exchange, head }: Opened,
-  observer: Observer
-) {
-  const body = yield* Effect.mapError(exchange.all(maxErrorBody), (cause) =>
-    Answer.broken(request.context, server, cause)
+  identity: Endpoint.Identity
+) => Effect.Effect<A, ApiError.ApiError, R>
+
+/** An attempt with the present identity, and after a 401 another one with new credentials if there are any. */
+const authenticated = <A extends { readonly head: Head }, R>(
+  link: Link,
+  request: Request,
+  attempt: Attempt<A, R>
+): Effect.Effect<A, ApiError.ApiError, R> => {
+  const { identity, renew } = link.endpoint
+  const known = <B, E>(effect: Effect.Effect<B, E>) =>
+    Effect.mapError(effect, (cause) => ApiError.credentials(request.context, cause))
+  return Effect.flatMap(known(identity), (present) =>
+    Effect.flatMap(attempt(link, request, present), (first) =>
+      first.head.status !== 401
+        ? Effect.succeed(first)
+        : Effect.flatMap(known(renew(present)), (isRenewed) =>
+            isRenewed
+              ? Effect.flatMap(known(identity), (fresh) => attempt(link, request, fresh))
+              : Effect.succeed(first)
+          )
+    )
   )
-  observer.received(request.method, body.byteLength)
-  return yield* Answer.failure(request.context, head, body, yield* Clock.currentTimeMillis)
+}
+
+interface Whole {
+  readonly head: Head
+  readonly body: Buffer
+}
+
+/** The whole response in one callback: each further one would cost as much again. An interrupted caller leaves no request behind. */
+const whole: Attempt<Whole, never> = (link, request, identity) =>
+  Effect.callback((resume) => {
+    const { deadlines, observer, unanswered } = link
+    const options = dispatchOptions(link, request, identity)
+    const answered = observer.attempt(request, options.body?.byteLength ?? 0)
+    const exchange = new Exchange("whole", request.mayStartUnsafe)
+    let isOver = false
+    let forgetLimit: (() => void) | undefined
+    let forgetEnd: (() => void) | undefined
+    const leave = (): void => {
+      isOver = true
+      unanswered?.deleteUnsafe(exchange)
+      forgetLimit?.()
+      forgetEnd?.()
+      exchange.abortUnsafe()
+    }
+    const finish = (result: Effect.Effect<Whole, ApiError.ApiError>): void => {
+      if (isOver) return
+      leave()
+      resume(result)
+    }
+    exchange.startUnsafe(link.connections.dispatcherUnsafe(identity.tls), options)
+    exchange.whenOverUnsafe((failure) => {
+      const { head } = exchange
+      // A request that was never sent is not counted.
+      if (failure?._tag !== "NotStarted") answered(failure === null ? head?.status : undefined)
+      if (failure !== null || head === undefined) {
+        return finish(Effect.fail(Answer.broken(request.context, link.endpoint.server, failure ?? noAnswer)))
+      }
+      const body = exchange.takeUnsafe()
+      observer.received(request.method, body.byteLength)
+      finish(Effect.succeed({ head, body }))
+    })
+    if (isOver) return undefined
+    unanswered?.addUnsafe(exchange)
+    const { context, endUnsafe, limit } = request
+    if (limit !== undefined) {
+      forgetLimit = deadlines.addUnsafe(Duration.toMillis(limit), () => {
+        answered(undefined)
+        finish(Effect.fail(ApiError.timeout(context, limit)))
+      })
+    }
+    forgetEnd = endUnsafe?.((error) => finish(Effect.fail(error)))
+    return Effect.sync(leave)
+  })
+
+const noAnswer = new ConnectionLost({ cause: "no answer" })
+
+interface Opened {
+  readonly head: Head
+  readonly exchange: Exchange
+  /** Of an error. */
+  readonly body: Buffer | undefined
+}
+
+/** The head of the response; its body is read as it arrives. The scope aborts it. */
+const stream: Attempt<Opened, Scope.Scope> = Effect.fnUntraced(function* (link, request, identity) {
+  const exchange = new Exchange("stream", request.mayStartUnsafe)
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      link.unanswered?.deleteUnsafe(exchange)
+      exchange.abortUnsafe()
+    })
+  )
+  const answered = link.observer.attempt(request, undefined)
+  const broken = (failure: Failure) => Answer.broken(request.context, link.endpoint.server, failure)
+  exchange.startUnsafe(link.connections.dispatcherUnsafe(identity.tls), dispatchOptions(link, request, identity))
+  link.unanswered?.addUnsafe(exchange)
+  const head = yield* Effect.mapError(exchange.awaitHead, (failure) => {
+    if (failure._tag !== "NotStarted") answered(undefined)
+    return broken(failure)
+  })
+  answered(head.status)
+  const body = head.status < 300 ? undefined : yield* Effect.mapError(exchange.body, broken)
+  return { exchange, head, body }
 })
 
 /** Milliseconds until the head of a response must have arrived. Only a safety net: callers set their own deadlines. */
 const headersTimeout = 300_000
 
 const dispatchOptions = (
-  base: URL,
-  prefix: string,
+  { agent, origin, prefix }: Link,
   request: Request,
-  identity: Endpoint.Identity,
-  agent: string
-): Dispatcher.DispatchOptions & { readonly body: string | null } => ({
-  origin: base.origin,
+  identity: Endpoint.Identity
+): Dispatcher.DispatchOptions & { readonly body: Buffer | null } => ({
+  origin,
   path: `${prefix}${request.path}${queryString(request.query)}`,
   method: request.method,
-  body: request.body === undefined ? null : JSON.stringify(request.body),
+  body: request.body === undefined ? null : Buffer.from(JSON.stringify(request.body)),
   headers: {
     accept: request.accept ?? "application/json",
     "user-agent": request.userAgent ?? agent,

@@ -6,6 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import { TestClock } from "effect/testing"
 import { once } from "node:events"
 import type { ServerResponse } from "node:http"
 import { connect, createServer as createTcpServer, type AddressInfo, Socket } from "node:net"
@@ -302,6 +303,50 @@ describe("calls", () => {
       yield* Fiber.interrupt(fiber)
       yield* Effect.promise(server.quiet)
       assert.deepStrictEqual(server.requests, ["GET /api/v1/pods"])
+    })
+  )
+
+  it.effect("a call without a response ends at its limit, and is aborted at the server", () =>
+    Effect.gen(function* () {
+      let arrived = () => {}
+      const arrival = new Promise<void>((resolve) => (arrived = resolve))
+      const { server, transport } = yield* https(() => arrived())
+      const limit = Duration.seconds(70)
+      const fiber = yield* Effect.forkChild(Effect.flip(transport.send(get("/api/v1/pods", { limit }))))
+      yield* Effect.promise(() => arrival)
+      yield* TestClock.adjust("69999 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      const error = yield* Fiber.join(fiber)
+      assert.deepStrictEqual([error.reason._tag, error.status], ["Timeout", undefined])
+      yield* Effect.promise(server.quiet)
+    })
+  )
+
+  it.live("a call can be ended from outside until it has its response", () =>
+    Effect.gen(function* () {
+      let arrived = () => {}
+      const arrival = new Promise<void>((resolve) => (arrived = resolve))
+      const { server, transport } = yield* https((request, response) =>
+        request.url === "/answered" ? json(response, 200, {}) : arrived()
+      )
+      const registered = new Set<(error: ApiError.ApiError) => void>()
+      const endUnsafe: Request["endUnsafe"] = (end) => {
+        registered.add(end)
+        return () => void registered.delete(end)
+      }
+      yield* transport.send(get("/answered", { endUnsafe }))
+      assert.strictEqual(registered.size, 0)
+      const fiber = yield* Effect.forkChild(Effect.flip(transport.send(get("/waiting", { endUnsafe }))))
+      yield* Effect.promise(() => arrival)
+      assert.strictEqual(registered.size, 1)
+      const over = ApiError.leaderFenced({ verb: "get", path: "/waiting" })
+      for (const end of registered) end(over)
+      assert.strictEqual(yield* Fiber.join(fiber), over)
+      assert.strictEqual(registered.size, 0)
+      const atOnce = get("/at-once", { endUnsafe: (end) => (end(over), () => {}) })
+      assert.strictEqual(yield* Effect.flip(transport.send(atOnce)), over)
+      yield* Effect.promise(server.quiet)
     })
   )
 

@@ -26,6 +26,9 @@ export interface Head {
 /** Bytes that may wait for a slow consumer before the socket is paused. */
 const highWater = 4 * 1024 * 1024
 
+/** The body of an error is a `Status` object of a few kilobytes; a longer one is cut, and the connection closed. */
+const maxErrorBody = 1024 * 1024
+
 export class Exchange implements Dispatcher.DispatchHandler {
   head: Head | undefined
   #chunks: Array<Uint8Array> = []
@@ -34,15 +37,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Undefined while bytes may still arrive; `null` after a clean end. */
   #end: Failure | null | undefined
   #aborted = false
-  /** A reader that waits is resumed only when more bytes than this have arrived. `pull` sets it to 0, to be resumed by any. */
-  #tellBeyond = Infinity
   readonly #streaming: boolean
   readonly #mayStart: () => boolean
   #wake: (() => void) | undefined
 
   /**
-   * A stream is read with `pull`, which pauses the socket between pulls; a whole body is read with `all`. `mayStart` is called when a connection is
-   * ready and the request is about to be written to it.
+   * A stream is read with `pull`, which pauses the socket between pulls; a whole response, or that of an error, with `whenOverUnsafe` or `body`. `mayStart`
+   * is called when a connection is ready and the request is about to be written to it.
    */
   constructor(form: "whole" | "stream", mayStart: () => boolean = () => true) {
     this.#streaming = form === "stream"
@@ -84,26 +85,34 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return Effect.flatMap(this.#change, () => this.awaitHead)
   })
 
-  /** The whole body. After `limit` bytes the rest is dropped and the connection closed. */
-  readonly all = (limit: number): Effect.Effect<Buffer, Failure> =>
-    Effect.suspend(() => {
-      if (this.#size > limit) {
-        const kept = Buffer.concat(this.#chunks).subarray(0, limit)
-        this.abortUnsafe()
-        return Effect.succeed(kept)
-      }
-      this.#tellBeyond = limit
-      if (this.#end === undefined) return Effect.flatMap(this.#change, () => this.all(limit))
-      if (this.#end !== null) return Effect.fail(this.#end)
-      const body = Buffer.concat(this.#chunks)
-      // Released early: the body of a long list is parsed next and needs the memory.
-      this.#chunks = []
-      return Effect.succeed(body)
-    })
+  /** Calls the function once, when the response is complete, with null, or has failed. Nothing else may wait for this exchange. */
+  whenOverUnsafe(over: (failure: Failure | null) => void): void {
+    if (this.#end !== undefined) return over(this.#end)
+    this.#wake = () => {
+      if (this.#end === undefined) return
+      this.#wake = undefined
+      over(this.#end)
+    }
+  }
+
+  /** The bytes of a complete response. They are released, because the body of a long list is parsed next and needs the memory. */
+  takeUnsafe(): Buffer {
+    const [first] = this.#chunks
+    const isOne = this.#chunks.length === 1 && Buffer.isBuffer(first)
+    const body = isOne ? first : Buffer.concat(this.#chunks)
+    this.#chunks = []
+    return body
+  }
+
+  /** The whole body. */
+  readonly body: Effect.Effect<Buffer, Failure> = Effect.callback((resume) => {
+    this.whenOverUnsafe((failure) =>
+      resume(failure === null ? Effect.succeed(this.takeUnsafe()) : Effect.fail(failure))
+    )
+  })
 
   /** All bytes that have arrived, as one array; ends with the body. Bytes that arrived before a failure come first. */
   readonly pull: Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], Failure> = Effect.suspend(() => {
-    this.#tellBeyond = 0
     const [first, ...rest] = this.#chunks
     if (first !== undefined) {
       this.#chunks = []
@@ -142,15 +151,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Head["headers"]): void {
     if (status < 200) return
     this.head = { status, headers }
-    this.#wake?.()
+    if (this.#streaming) this.#wake?.()
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#aborted) return
     this.#chunks.push(chunk)
     this.#size += chunk.byteLength
-    if (this.#streaming && this.#size > highWater) controller.pause()
-    if (this.#size > this.#tellBeyond) this.#wake?.()
+    if (this.head !== undefined && this.head.status >= 300) {
+      if (this.#size <= maxErrorBody) return
+      this.#chunks = [Buffer.concat(this.#chunks, maxErrorBody)]
+      this.#finish(null)
+      controller.abort(new Error("too long"))
+    } else if (this.#streaming) {
+      if (this.#size > highWater) controller.pause()
+      this.#wake?.()
+    }
   }
 
   onResponseEnd(): void {

@@ -51,7 +51,7 @@ export interface Injection {
   /** The kinds of the perturbations that take effect at that point. */
   readonly at: (point: Point, n: number) => ReadonlyArray<Kind>
   readonly transport: (process: Process) => Transport["Service"]
-  readonly around: (process: Process, control: Control) => (request: Request, call: Send) => Send
+  readonly around: (process: Process, control: Control) => (request: Request, send: (request: Request) => Send) => Send
 }
 
 export interface Options {
@@ -134,8 +134,9 @@ export const make = (
       )
     })
 
-  const around: Injection["around"] = (process, control) => (request, call) =>
+  const around: Injection["around"] = (process, control) => (request, send) =>
     Effect.suspend(() => {
+      const call = send(request)
       if (process.hasEnded) return Effect.fail(ended(request))
       // After the end of its term the client refuses its writes: no point of a run.
       if (!isCounted(request) || (process.hasLostTerm && isWrite(request))) return call
