@@ -10,6 +10,7 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   sync: () => import("./sync.ts"),
   apiserver: () => import("./apiserver.ts"),
   start: () => import("./start.ts"),
+  coldStart: () => import("./coldStart.ts"),
   nodes: () => import("./nodes.ts"),
   workloads: () => import("./workloads.ts"),
   fleets: () => import("./fleets.ts"),
