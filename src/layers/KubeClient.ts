@@ -60,6 +60,8 @@ export interface RequestSelection {
   readonly resourceVersion?: string | undefined
   /** Whether the server must use exactly that version, or may use a newer one. */
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan" | undefined
+  /** True: objects may arrive without `metadata.managedFields`, which are a third of the bytes and of the parsing. */
+  readonly omitManagedFields?: boolean | undefined
 }
 
 /** Which objects are listed, and how. */
@@ -78,8 +80,6 @@ export interface WatchOptions extends RequestSelection {
   readonly timeoutSeconds?: number | undefined
   /** Requests a streaming list: the watch begins with all present objects. */
   readonly sendInitialEvents?: boolean | undefined
-  /** True: objects may arrive without `metadata.managedFields`, which are a third of the bytes and of the parsing. */
-  readonly omitManagedFields?: boolean | undefined
 }
 
 /** How an object is written. */
@@ -267,7 +267,8 @@ const listPageWith = (call: SendCall): KubeClient["Service"]["listPage"] =>
     const context = Wire.context("list", resource, { namespace: options.namespace })
     const request = Wire.request("GET", context, {
       query: Wire.selection(options),
-      accept: Wire.accept(resource, "list")
+      accept: Wire.accept(resource, "list"),
+      omitManagedFields: options.omitManagedFields
     })
     return yield* Wire.decodeList(resource, context, (yield* call(request, "repeatable", options)).body)
   })

@@ -32,7 +32,7 @@ export interface Request {
   readonly body?: unknown
   /** Media type of the body. Default: `application/json`. */
   readonly contentType?: string | undefined
-  /** The caller does not need `metadata.managedFields` in the objects of a watch; a transport may leave them out unparsed. */
+  /** The caller does not need `metadata.managedFields` in the objects of a watch or list; a transport may leave them out unparsed. */
   readonly omitManagedFields?: boolean | undefined
   /**
    * Called just before the first byte of each attempt is sent, after any wait in a queue. False: nothing is sent, and the call fails

@@ -19,6 +19,7 @@ import * as Answer from "./http/answer.ts"
 import * as Connections from "./http/Connections.ts"
 import * as Deadlines from "./http/Deadlines.ts"
 import { ConnectionLost, Exchange, type Failure, type Head } from "./http/Exchange.ts"
+import * as ListBody from "./http/ListBody.ts"
 import * as RequestMetrics from "./http/requestMetrics.ts"
 import * as Unanswered from "./http/Unanswered.ts"
 import { type Query, type Request, type Response, Transport } from "../layers/Transport.ts"
@@ -102,8 +103,8 @@ const timed = <A>(
 }
 
 const send = (link: Link, request: Request): Effect.Effect<Response, ApiError.ApiError> =>
-  Effect.flatMap(authenticated(link, request, whole), ({ body, head }) =>
-    head.status < 300 ? Answer.decode(request.context, head, body) : refusal(request, head, body)
+  Effect.flatMap(authenticated(link, request, whole), ({ body, head, list }) =>
+    head.status < 300 ? Answer.decode(request.context, head, body, list) : refusal(request, head, body)
   )
 
 const watch = Effect.fnUntraced(function* (link: Link, request: Request) {
@@ -183,6 +184,8 @@ const authenticated = <A extends { readonly head: Head }, R>(
 interface Whole {
   readonly head: Head
   readonly body: Buffer
+  /** The body, where it is parsed as it arrives; `body` is empty then. */
+  readonly list: ListBody.ListBody | undefined
 }
 
 /** The whole response in one callback: each further one would cost as much again. An interrupted caller leaves no request behind. */
@@ -191,7 +194,17 @@ const whole: Attempt<Whole, never> = (link, request, identity) =>
     const { deadlines, observer, unanswered } = link
     const options = dispatchOptions(link, request, identity)
     const answered = observer.attempt(request, options.body?.byteLength ?? 0)
-    const exchange = new Exchange("whole", request.mayStartUnsafe)
+    let list: ListBody.ListBody | undefined
+    const consume = (head: Head) => {
+      if (head.status >= 300 || !Answer.isJson(head)) return undefined
+      list = ListBody.make()
+      return list.push
+    }
+    const exchange = new Exchange(
+      "whole",
+      request.mayStartUnsafe,
+      request.omitManagedFields === true ? consume : undefined
+    )
     let isOver = false
     let forgetLimit: (() => void) | undefined
     let forgetEnd: (() => void) | undefined
@@ -216,8 +229,8 @@ const whole: Attempt<Whole, never> = (link, request, identity) =>
         return finish(Effect.fail(Answer.broken(request.context, link.endpoint.server, failure ?? noAnswer)))
       }
       const body = exchange.takeUnsafe()
-      observer.received(request.method, body.byteLength)
-      finish(Effect.succeed({ head, body }))
+      observer.received(request.method, list?.size() ?? body.byteLength)
+      finish(Effect.succeed({ head, body, list }))
     })
     if (isOver) return undefined
     unanswered?.addUnsafe(exchange)

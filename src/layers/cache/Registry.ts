@@ -176,7 +176,8 @@ const sourceOf = <A extends KubeObject>(
   selection: Informer.Selection,
   keepManagedFields: boolean | undefined
 ): Watch.ListWatch<A> => ({
-  list: (request) => client.listPage(resource, { ...selection, ...request }),
+  list: (request) =>
+    client.listPage(resource, { ...selection, ...request, omitManagedFields: keepManagedFields !== true }),
   watch: (request) =>
     client.watch(resource, { ...selection, ...request, omitManagedFields: keepManagedFields !== true })
 })

@@ -23,6 +23,9 @@ export interface Head {
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 }
 
+/** Called with the head of the response. The function that it returns is called with each chunk of the body; undefined: it is kept. */
+export type Consume = (head: Head) => ((chunk: Uint8Array) => void) | undefined
+
 /** Bytes that may wait for a slow consumer before the socket is paused. */
 const highWater = 4 * 1024 * 1024
 
@@ -39,15 +42,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #aborted = false
   readonly #streaming: boolean
   readonly #mayStart: () => boolean
+  readonly #consume: Consume | undefined
+  #consumer: ((chunk: Uint8Array) => void) | undefined
   #wake: (() => void) | undefined
 
   /**
    * A stream is read with `pull`, which pauses the socket between pulls; a whole response, or that of an error, with `whenOverUnsafe` or `body`. `mayStart`
-   * is called when a connection is ready and the request is about to be written to it.
+   * is called when a connection is ready and the request is about to be written to it. What `consume` returns receives the body as it arrives; the exchange has
+   * none of it then.
    */
-  constructor(form: "whole" | "stream", mayStart: () => boolean = () => true) {
+  constructor(form: "whole" | "stream", mayStart: () => boolean = () => true, consume?: Consume) {
     this.#streaming = form === "stream"
     this.#mayStart = mayStart
+    this.#consume = consume
   }
 
   /** Sends the request. Called at most once. */
@@ -151,11 +158,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Head["headers"]): void {
     if (status < 200) return
     this.head = { status, headers }
+    this.#consumer = this.#consume?.(this.head)
     if (this.#streaming) this.#wake?.()
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#aborted) return
+    if (this.#consumer !== undefined) return this.#consumer(chunk)
     this.#chunks.push(chunk)
     this.#size += chunk.byteLength
     if (this.head !== undefined && this.head.status >= 300) {

@@ -6,19 +6,28 @@ import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { Response } from "../../layers/Transport.ts"
 import type { Failure, Head } from "./Exchange.ts"
+import type { ListBody } from "./ListBody.ts"
 
+/** `list` has the body if it was parsed as it arrived. */
 export const decode = (
   context: ApiError.Context,
   head: Head,
-  body: Buffer
+  body: Buffer,
+  list: ListBody | undefined
 ): Effect.Effect<Response, ApiError.ApiError> => {
   const warnings = warningsOf(head)
   if (!isJson(head)) return Effect.succeed({ status: head.status, body: body.toString(), warnings })
   try {
-    return Effect.succeed({ status: head.status, body: JSON.parse(body.toString()), warnings })
+    return Effect.succeed({
+      status: head.status,
+      body: list === undefined ? JSON.parse(body.toString()) : list.end(),
+      warnings
+    })
   } catch {
     // The parser's message quotes the text, so it is not kept.
-    return Effect.fail(ApiError.decode(context, `the answer of ${body.byteLength} bytes is not valid JSON`))
+    return Effect.fail(
+      ApiError.decode(context, `the answer of ${list?.size() ?? body.byteLength} bytes is not valid JSON`)
+    )
   }
 }
 
@@ -45,7 +54,7 @@ const header = (head: Head, name: string): string | undefined => {
   return typeof value === "string" ? value : value?.join(", ")
 }
 
-const isJson = (head: Head): boolean => /^application\/(?:.*\+)?json\b/.test(header(head, "content-type") ?? "")
+export const isJson = (head: Head): boolean => /^application\/(?:.*\+)?json\b/.test(header(head, "content-type") ?? "")
 
 /** Whole seconds or an HTTP date. Source: RFC 9110 section 10.2.3. */
 const retryAfterSeconds = (head: Head, now: number): number | undefined => {
