@@ -752,3 +752,33 @@ describe("watch", () => {
     })
   )
 })
+
+describe("a list whose caller needs no managedFields", () => {
+  const items = Array.from({ length: 2000 }, (_, i) => ({
+    metadata: { name: `p-${i}`, labels: { a: "ü😀" }, managedFields: [{ manager: "]", fieldsV1: { "f:spec": {} } }] },
+    spec: { nodeName: `n-${i}` }
+  }))
+  const list = { kind: "PodList", apiVersion: "v1", metadata: { resourceVersion: "7" }, items }
+
+  it.live("has all objects, and the failures of other responses", () =>
+    Effect.gen(function* () {
+      const { transport } = yield* https((request, response) => {
+        if (request.url === "/refused") return json(response, 422, status(422, "Invalid"))
+        if (request.url === "/text") return void response.writeHead(200, { "content-type": "text/plain" }).end("ok")
+        if (request.url === "/cut")
+          return void response.writeHead(200, { "content-type": "application/json" }).end('{"items":[')
+        json(response, 200, list)
+      })
+      const send = (path: string) => transport.send(get(path, { omitManagedFields: true }))
+      const { body } = yield* send("/list")
+      const named = (body as typeof list).items.map(({ metadata: { labels, name }, spec }) => ({ labels, name, spec }))
+      const expected = items.map(({ metadata: { labels, name }, spec }) => ({ labels, name, spec }))
+      assert.deepStrictEqual(named, expected)
+      assert.deepStrictEqual((body as typeof list).metadata, list.metadata)
+      assert.isTrue(ApiError.hasReason(yield* Effect.flip(send("/refused")), "Invalid"))
+      assert.strictEqual((yield* send("/text")).body, "ok")
+      const broken = yield* Effect.flip(send("/cut"))
+      assert.strictEqual(broken.detail, "the answer of 10 bytes is not valid JSON")
+    }).pipe(Effect.scoped)
+  )
+})

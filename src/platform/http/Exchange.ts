@@ -118,7 +118,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     )
   })
 
-  /** All bytes that have arrived, as one array; ends with the body. Bytes that arrived before a failure come first. */
+  /**
+   * All bytes that have arrived, as one array; ends with the body. Bytes that arrived before a failure come first. A reader that has waited yields once, so
+   * that it gets all that the socket had in this turn of the event loop: TLS passes on 16 KiB at a time.
+   */
   readonly pull: Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], Failure> = Effect.suspend(() => {
     const [first, ...rest] = this.#chunks
     if (first !== undefined) {
@@ -127,7 +130,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       if (this.#controller?.paused === true) this.#controller.resume()
       return Effect.succeed([first, ...rest] as const)
     }
-    if (this.#end === undefined) return Effect.flatMap(this.#change, () => this.pull)
+    if (this.#end === undefined) return Effect.flatMap(this.#changedAndYielded, () => this.pull)
     return this.#end === null ? Cause.done() : Effect.fail(this.#end)
   })
 
@@ -140,6 +143,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#wake = undefined
     })
   })
+
+  readonly #changedAndYielded: Effect.Effect<void> = Effect.andThen(this.#change, Effect.yieldNow)
 
   #finish(end: Failure | null): void {
     if (this.#end !== undefined) return
