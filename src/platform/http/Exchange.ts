@@ -86,11 +86,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Waits for the head of the response. */
-  readonly awaitHead: Effect.Effect<Head, Failure> = Effect.suspend(() => {
-    if (this.head !== undefined) return Effect.succeed(this.head)
-    if (this.#end !== undefined) return Effect.fail(this.#end ?? new ConnectionLost({ cause: "no answer" }))
-    return Effect.flatMap(this.#change, () => this.awaitHead)
-  })
+  get awaitHead(): Effect.Effect<Head, Failure> {
+    return Effect.suspend(() => {
+      if (this.head !== undefined) return Effect.succeed(this.head)
+      if (this.#end !== undefined) return Effect.fail(this.#end ?? new ConnectionLost({ cause: "no answer" }))
+      return Effect.flatMap(this.#change, () => this.awaitHead)
+    })
+  }
 
   /** Calls the function once, when the response is complete, with null, or has failed. Nothing else may wait for this exchange. */
   whenOverUnsafe(over: (failure: Failure | null) => void): void {
@@ -112,39 +114,45 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** The whole body. */
-  readonly body: Effect.Effect<Buffer, Failure> = Effect.callback((resume) => {
-    this.whenOverUnsafe((failure) =>
-      resume(failure === null ? Effect.succeed(this.takeUnsafe()) : Effect.fail(failure))
-    )
-  })
+  get body(): Effect.Effect<Buffer, Failure> {
+    return Effect.callback((resume) => {
+      this.whenOverUnsafe((failure) =>
+        resume(failure === null ? Effect.succeed(this.takeUnsafe()) : Effect.fail(failure))
+      )
+    })
+  }
 
   /**
    * All bytes that have arrived, as one array; ends with the body. Bytes that arrived before a failure come first. A reader that has waited yields once, so
    * that it gets all that the socket had in this turn of the event loop: TLS passes on 16 KiB at a time.
    */
-  readonly pull: Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], Failure> = Effect.suspend(() => {
-    const [first, ...rest] = this.#chunks
-    if (first !== undefined) {
-      this.#chunks = []
-      this.#size = 0
-      if (this.#controller?.paused === true) this.#controller.resume()
-      return Effect.succeed([first, ...rest] as const)
-    }
-    if (this.#end === undefined) return Effect.flatMap(this.#changedAndYielded, () => this.pull)
-    return this.#end === null ? Cause.done() : Effect.fail(this.#end)
-  })
-
-  readonly #change: Effect.Effect<void> = Effect.callback((resume) => {
-    this.#wake = () => {
-      this.#wake = undefined
-      resume(Effect.void)
-    }
-    return Effect.sync(() => {
-      this.#wake = undefined
+  get pull(): Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], Failure> {
+    return Effect.suspend(() => {
+      const [first, ...rest] = this.#chunks
+      if (first !== undefined) {
+        this.#chunks = []
+        this.#size = 0
+        if (this.#controller?.paused === true) this.#controller.resume()
+        return Effect.succeed([first, ...rest] as const)
+      }
+      if (this.#end === undefined) {
+        return Effect.flatMap(Effect.andThen(this.#change, Effect.yieldNow), () => this.pull)
+      }
+      return this.#end === null ? Cause.done() : Effect.fail(this.#end)
     })
-  })
+  }
 
-  readonly #changedAndYielded: Effect.Effect<void> = Effect.andThen(this.#change, Effect.yieldNow)
+  get #change(): Effect.Effect<void> {
+    return Effect.callback((resume) => {
+      this.#wake = () => {
+        this.#wake = undefined
+        resume(Effect.void)
+      }
+      return Effect.sync(() => {
+        this.#wake = undefined
+      })
+    })
+  }
 
   #finish(end: Failure | null): void {
     if (this.#end !== undefined) return
