@@ -1,5 +1,5 @@
 /**
- * An `Endpoint` whose identity follows the files and the plugin of a kubeconfig. It wraps `KubeConfig` of client-node and corrects it: files are
+ * An `Endpoint` whose identity follows the files and the plugin of a kubeconfig. For OIDC it wraps `KubeConfig` of client-node and corrects it. Files are
  * read again every ten seconds, tokens are trimmed, at most one plugin process runs however many requests wait, a 401 runs the plugin again, and
  * every failure has a one-sentence message. If a file cannot be read during a rotation, the last good identity stays. If a plugin fails, it does
  * not, because its credentials may have been withdrawn.
@@ -11,21 +11,21 @@ import * as Redacted from "effect/Redacted"
 import * as Semaphore from "effect/Semaphore"
 import { readFile } from "node:fs/promises"
 import { CredentialsError, Endpoint, type Headers, type Identity, sameTls } from "../../layers/Endpoint.ts"
-import type { Applied, Cluster, User } from "./clientNode.ts"
 import * as Exec from "./exec.ts"
+import * as Plain from "./plain.ts"
 
 export interface CredentialSource {
   readonly server: string
   readonly proxy: string | undefined
-  readonly cluster: Cluster
-  readonly user: User
+  readonly cluster: Plain.Cluster
+  readonly user: Plain.User
   /** Takes precedence over the token of the user. Read again regularly, because service account tokens are rotated on disk. */
   readonly tokenFile: string | undefined
   /** Headers for impersonation. */
   readonly headers: Headers
   /** `fixed` never changes; `files` may change on disk; `plugin` runs a plugin. */
   readonly kind: "fixed" | "files" | "plugin"
-  /** Undefined: client-node provides the credentials. */
+  /** Undefined: the credentials are in the kubeconfig, or those of OIDC. */
   readonly exec: Exec.Plugin | undefined
   /** The name of the plugin for messages, and its install hint. */
   readonly plugin: { readonly name: string; readonly hint: string | undefined } | undefined
@@ -41,15 +41,14 @@ const renewalInterval = Duration.seconds(5)
 export const make = (source: CredentialSource): Effect.Effect<Endpoint["Service"]> =>
   Effect.gen(function* () {
     const lock = yield* Semaphore.make(1)
-    let apply: (() => Promise<Applied>) | undefined
+    let apply: (() => Promise<Plain.Applied>) | undefined
     let credential: Exec.Credential | undefined
     let current: { readonly identity: Identity; readonly readAt: bigint } | undefined
     let renewedAt: bigint | undefined
 
     /** Reads the credentials. If they have not changed, the old object is returned, so that its connections are kept. */
     const read = Effect.gen(function* () {
-      const { make } = yield* Effect.promise(() => import("./clientNode.ts"))
-      apply ??= make(source.cluster, source.user)
+      apply ??= yield* readerOf(source)
       if (source.exec !== undefined && hasExpired(credential, yield* Clock.currentTimeMillis)) {
         credential = yield* answered(
           source,
@@ -103,6 +102,14 @@ export const make = (source: CredentialSource): Effect.Effect<Endpoint["Service"
     })
   })
 
+const readerOf = ({ cluster, user }: CredentialSource) =>
+  user.authProvider === undefined
+    ? Effect.succeed(Plain.make(cluster, user))
+    : Effect.map(
+        Effect.promise(() => import("./clientNode.ts")),
+        ({ make }) => make(cluster, user)
+      )
+
 const same = (a: Identity, b: Identity): boolean =>
   sameTls(a.tls, b.tls) && JSON.stringify(Redacted.value(a.headers)) === JSON.stringify(Redacted.value(b.headers))
 
@@ -112,7 +119,7 @@ const hasExpired = (credential: Exec.Credential | undefined, now: number): boole
 
 const obtain = Effect.fnUntraced(function* (
   source: CredentialSource,
-  apply: () => Promise<Applied>,
+  apply: () => Promise<Plain.Applied>,
   credential: Exec.Credential | undefined
 ) {
   const applied = yield* answered(source, Effect.tryPromise({ try: apply, catch: (cause) => explain(source, cause) }))
@@ -148,7 +155,7 @@ interface Further {
 }
 
 /** Credentials in the kubeconfig take precedence over those of a plugin. */
-const identityOf = (source: CredentialSource, applied: Applied, { credential, token }: Further): Identity => {
+const identityOf = (source: CredentialSource, applied: Plain.Applied, { credential, token }: Further): Identity => {
   // client-node does not trim tokens, and a line break is not allowed in a header.
   const authorization =
     token === undefined

@@ -4,10 +4,10 @@
  */
 import { dirname, isAbsolute, join } from "node:path"
 import type { Headers } from "../../layers/Endpoint.ts"
-import type { Cluster, User } from "./clientNode.ts"
 import type * as Credentials from "./credentials.ts"
 import type * as Exec from "./exec.ts"
 import * as Document from "./document.ts"
+import type { Cluster, User } from "./plain.ts"
 
 /** Everything that `credentials.ts` needs of the selected cluster and user. */
 export const toSource = (
