@@ -37,15 +37,18 @@ export const main = (host: Host, entry: URL): void =>
         program,
         settings: { ...Create.settings, ...Explore.settings },
         commands: (host) => [
-          Create.command(host, new URL("../templates/", entry)),
-          Explore.command(host, entry),
-          command(
-            host,
-            kubeControllerManager,
-            "Runs the controllers of kube-controller-manager in its place, with its command line",
-            settings,
-            (resolved) => runKubeControllerManager(host, resolved, notes)
-          )
+          {
+            name: "create",
+            summary: Create.summary,
+            build: () => Create.command(host, new URL("../templates/", entry))
+          },
+          { name: "explore", summary: Explore.summary, build: () => Explore.command(host, entry) },
+          {
+            name: kubeControllerManager,
+            summary: "Runs the controllers of kube-controller-manager in its place, with its command line",
+            build: (about) =>
+              command(host, about, settings, (resolved) => runKubeControllerManager(host, resolved, notes))
+          }
         ],
         prepare: (argv) => {
           if (argv[0] !== kubeControllerManager) return argv

@@ -59,13 +59,15 @@ export interface Whole {
   readonly program: Program.Program["Service"]
   /** The settings of the additional commands. */
   readonly settings: Setting.Settings
-  readonly commands: (host: Host) => ReadonlyArray<Subcommand>
+  readonly commands: (host: Host) => ReadonlyArray<Offered>
   /** Rewrites the command line before it is parsed. Default: nothing. */
   readonly prepare?: ((argv: ReadonlyArray<string>) => ReadonlyArray<string>) | undefined
 }
 
 /** A subcommand; it needs no more services than the program. */
-type Subcommand = ReturnType<typeof Create.command> | ReturnType<typeof Explore.command> | ReturnType<typeof command>
+type Subcommand = ReturnType<
+  typeof command | typeof crds | typeof Explain.command | typeof Create.command | typeof Explore.command
+>
 
 const plain = (program: Program.Program["Service"]): Whole => ({ program, settings: {}, commands: () => [] })
 
@@ -89,10 +91,8 @@ export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, given
       ...CrdTypes.settings,
       ...one.settings
     }
-    return cli(
-      host,
-      one
-    )(CommandLine.normalize(one.prepare?.(host.argv.slice(2)) ?? host.argv.slice(2), settings)).pipe(
+    const argv = CommandLine.normalize(one.prepare?.(host.argv.slice(2)) ?? host.argv.slice(2), settings)
+    return cli(host, one, argv).pipe(
       Effect.provide(Layer.merge(NodeServices.layer, Terminal.layer(host, { name, settings }))),
       Effect.provideService(Program.Program, one.program)
     )
@@ -119,81 +119,124 @@ const usageErrors = [
   InvalidExplorations
 ]
 
-const cli = (host: Host, { commands, program }: Whole) =>
-  Command.runWith(
-    command(host, program.name, description(program), program.settings, (resolved) => Run.run(host, resolved)).pipe(
-      Command.withSubcommands([
-        command(
-          host,
-          "check",
-          "Checks without changes whether the controllers can run on the cluster, and prints a table; exits with code 1 if they cannot",
-          { ...program.settings, ...Output.settings },
-          (resolved) => check(host, resolved)
-        ),
-        command(
-          host,
-          "leases",
-          "Prints the Leases under which the chosen controllers lead, and which process holds them",
-          { ...program.settings, ...Output.settings },
-          (resolved) => leases(host, resolved)
-        ),
-        command(
-          host,
-          "manifests",
-          "Prints the manifests to run the chosen controllers in a cluster, with exactly the permissions that they need, as YAML",
-          program.manifests,
-          (resolved) => manifests(host, resolved)
-        ),
-        crds(host, program),
-        command(
-          host,
-          "dashboards",
-          "Prints the Grafana dashboards for the metrics of the program and of the chosen controllers, in a ConfigMap",
-          { ...program.settings, ...Dashboards.settings, installNamespace: program.manifests.installNamespace },
-          (resolved) => Dashboards.dashboards(host, resolved)
-        ),
-        Explain.command(host),
-        command(
-          host,
-          "apiserver",
-          "Runs the embedded API server alone and prints how to reach it",
-          StandAlone.apiserverSettings,
-          ({ values }) => serve(host, StandAlone.apiserver(values))
-        ),
-        command(
-          host,
-          "nodes",
-          "Runs simulated nodes in the cluster of a kubeconfig",
-          StandAlone.nodesSettings,
-          (resolved) => serve(host, StandAlone.nodes(resolved, host.env))
-        ),
-        ...commands(host)
-      ])
-    ),
-    { version: program.version }
-  )
+/** What a command is called, and the arguments of the process, which decide which flags it needs. */
+export interface About {
+  readonly name: string
+  readonly summary: string
+  readonly argv: ReadonlyArray<string>
+}
 
-const crds = (host: Host, { manifests: { out }, settings: common }: Program.Program["Service"]) => {
+/** A subcommand before it is built. */
+interface Offered extends Omit<About, "argv"> {
+  readonly build: (about: About) => Subcommand
+}
+
+/**
+ * A command with its flags costs as much as a request, so only those that the arguments can mean are built. The others are names for `--help` and
+ * for messages about typing errors. Completions list the flags of all.
+ */
+const subcommands = (offered: ReadonlyArray<Offered>, argv: ReadonlyArray<string>) => {
+  const isWhole = argv.some((argument) => argument.startsWith("--completions"))
+  return offered.map(({ build, name, summary }) =>
+    isWhole || argv.includes(name)
+      ? build({ name, summary, argv })
+      : Command.make(name).pipe(Command.withDescription(summary))
+  )
+}
+
+const cli = (host: Host, { commands, program }: Whole, argv: ReadonlyArray<string>) =>
+  Command.runWith(
+    command(host, { name: program.name, summary: description(program, argv), argv }, program.settings, (resolved) =>
+      Run.run(host, resolved)
+    ).pipe(Command.withSubcommands(subcommands([...common(host, program), ...commands(host)], argv))),
+    { version: program.version }
+  )(argv)
+
+/** The subcommands of every program. */
+const common = (host: Host, program: Program.Program["Service"]): ReadonlyArray<Offered> => [
+  {
+    name: "check",
+    summary:
+      "Checks without changes whether the controllers can run on the cluster, and prints a table; exits with code 1 if they cannot",
+    build: (about) =>
+      command(host, about, { ...program.settings, ...Output.settings }, (resolved) => check(host, resolved))
+  },
+  {
+    name: "leases",
+    summary: "Prints the Leases under which the chosen controllers lead, and which process holds them",
+    build: (about) =>
+      command(host, about, { ...program.settings, ...Output.settings }, (resolved) => leases(host, resolved))
+  },
+  {
+    name: "manifests",
+    summary:
+      "Prints the manifests to run the chosen controllers in a cluster, with exactly the permissions that they need, as YAML",
+    build: (about) => command(host, about, program.manifests, (resolved) => manifests(host, resolved))
+  },
+  {
+    name: "crds",
+    summary:
+      "Prints, installs or compares the definitions of the kinds that the chosen controllers declare, migrates stored objects, and writes types for any definition",
+    build: (about) => crds(host, program, about)
+  },
+  {
+    name: "dashboards",
+    summary:
+      "Prints the Grafana dashboards for the metrics of the program and of the chosen controllers, in a ConfigMap",
+    build: (about) => {
+      const { installNamespace } = program.manifests
+      const settings = { ...program.settings, ...Dashboards.settings, installNamespace }
+      return command(host, about, settings, (resolved) => Dashboards.dashboards(host, resolved))
+    }
+  },
+  { name: "explain", summary: Explain.summary, build: () => Explain.command(host) },
+  {
+    name: "apiserver",
+    summary: "Runs the embedded API server alone and prints how to reach it",
+    build: (about) =>
+      command(host, about, StandAlone.apiserverSettings, ({ values }) => serve(host, StandAlone.apiserver(values)))
+  },
+  {
+    name: "nodes",
+    summary: "Runs simulated nodes in the cluster of a kubeconfig",
+    build: (about) =>
+      command(host, about, StandAlone.nodesSettings, (resolved) => serve(host, StandAlone.nodes(resolved, host.env)))
+  }
+]
+
+const crds = (
+  host: Host,
+  { manifests: { out }, settings: common }: Program.Program["Service"],
+  { argv, name, summary }: About
+) => {
   const settings = { ...common, ...Output.settings }
-  return Command.make("crds").pipe(
-    Command.withDescription(
-      "Prints, installs or compares the definitions of the kinds that the chosen controllers declare, migrates stored objects, and writes types for any definition"
-    ),
+  return Command.make(name).pipe(
+    Command.withDescription(summary),
     Command.withSubcommands([
-      command(host, "print", "Prints the definitions as YAML to apply", { ...settings, out }, (resolved) =>
-        Crds.print(host, resolved)
+      command(
+        host,
+        { name: "print", summary: "Prints the definitions as YAML to apply", argv },
+        { ...settings, out },
+        (resolved) => Crds.print(host, resolved)
       ),
       command(
         host,
-        "install",
-        "Installs the definitions in the cluster and waits until the kinds are served",
+        {
+          name: "install",
+          summary: "Installs the definitions in the cluster and waits until the kinds are served",
+          argv
+        },
         settings,
         (resolved) => Crds.install(host, resolved)
       ),
       command(
         host,
-        "diff",
-        "Prints what installing would change and which stored objects would be rejected or pruned; exits with code 1 if there is anything",
+        {
+          name: "diff",
+          summary:
+            "Prints what installing would change and which stored objects would be rejected or pruned; exits with code 1 if there is anything",
+          argv
+        },
         settings,
         (resolved) => Crds.diff(host, resolved)
       ),
@@ -236,12 +279,11 @@ const typing = (host: Host, common: Program.Program["Service"]["settings"]) => {
 /** A command with its settings, from all sources; its logs follow them. */
 export const command = <S extends Setting.Settings & typeof LogSettings.settings, E>(
   host: Host,
-  name: string,
-  summary: string,
+  { argv, name, summary }: About,
   settings: S,
   handle: (resolved: SettingSources.Resolved<S>) => Effect.Effect<void, E, Program.Program>
 ) =>
-  Command.make(name, SettingFlags.of(settings), (parsed) => handled(host, settings, parsed, handle)).pipe(
+  Command.make(name, SettingFlags.of(settings, argv), (parsed) => handled(host, settings, parsed, handle)).pipe(
     Command.withDescription(summary)
   )
 
@@ -268,8 +310,12 @@ const serve = <E>(host: Host, begin: Effect.Effect<string, E, Scope.Scope>) =>
     }).pipe(Effect.scoped, orderly(host, { name, timeout: "10 seconds" }))
   })
 
-/** The help text, for controllers with default settings; nothing runs. */
-const description = ({ description: summary, gates, settings, table }: Program.Program["Service"]): string => {
+/** The help text, for controllers with default settings; nothing runs. Only the summary, if the arguments do not ask for it. */
+const description = (
+  { description: summary, gates, settings, table }: Program.Program["Service"],
+  argv: ReadonlyArray<string>
+): string => {
+  if (!argv.some((argument) => /^(?:-h|--help|--completions)/.test(argument))) return summary
   const unsaid = SettingSources.resolve(settings, { flags: new Map(), env: {} })
   return Help.describe(summary, Result.isSuccess(unsaid) ? table(unsaid.success) : [], gates)
 }

@@ -63,6 +63,8 @@ export const settings = {
   ...Output.settings
 }
 
+export const summary = "Prints what the controllers of a running program have done to an object, and why"
+
 export const command = (host: Host) =>
   Command.make(
     "explain",
@@ -92,7 +94,7 @@ export const command = (host: Host) =>
         yield* Effect.sleep("1 second")
       }
     })
-  ).pipe(Command.withDescription("Prints what the controllers of a running program have done to an object, and why"))
+  ).pipe(Command.withDescription(summary))
 
 /** `kind` may have several names; the namespace is tried first. */
 interface Asked {

@@ -108,6 +108,9 @@ export const settings: Setting.Settings = {
   ...controllerSettings
 }
 
+export const summary =
+  "Writes a new operator into a folder: a kind, its controller, a test, a Dockerfile, CI. Its subcommands add to an operator that exists"
+
 /** `templates`: the folder of all templates. */
 export const command = (host: Host, templates: URL) =>
   Command.make(
@@ -122,9 +125,7 @@ export const command = (host: Host, templates: URL) =>
       host.stdout.write(`${said.join("\n")}\n\nNext: cd ${path} && npm install && npm run check\n`)
     })
   ).pipe(
-    Command.withDescription(
-      "Writes a new operator into a folder: a kind, its controller, a test, a Dockerfile, CI. Its subcommands add to an operator that exists"
-    ),
+    Command.withDescription(summary),
     Command.withSubcommands(
       [
         addition("api", "Adds a kind, its controller and a test to an operator", apiSettings, (values) =>

@@ -64,6 +64,9 @@ export const settings = {
   json: file("json", "Also write the report to this file as JSON")
 }
 
+export const summary =
+  "Runs the explorations of a project's files *.explore.ts: controllers in virtual time, with a fault at each point of a run; exits with code 1 if something was found"
+
 /** `entry`: the file to start a thread of the program from, beside which the page of reports is. */
 export const command = (host: Host, entry: URL) =>
   Command.make(
@@ -94,11 +97,7 @@ export const command = (host: Host, entry: URL) =>
       }
       return yield* report(host, entry, values, yield* Run.explore(options))
     })
-  ).pipe(
-    Command.withDescription(
-      "Runs the explorations of a project's files *.explore.ts: controllers in virtual time, with a fault at each point of a run; exits with code 1 if something was found"
-    )
-  )
+  ).pipe(Command.withDescription(summary))
 
 const report = Effect.fnUntraced(function* (
   host: Host,

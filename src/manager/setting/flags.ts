@@ -9,9 +9,17 @@ import { defaultText } from "./document.ts"
 
 type Given = Flag.Flag<Option.Option<string>>
 
-/** By the name of the setting. */
-export const of = (settings: Setting.Settings): Readonly<Record<string, Given>> =>
-  Object.fromEntries(Object.values(settings).map((setting) => [setting.name, flag(setting)]))
+/**
+ * By the name of the setting. With the normalized arguments, only the flags that they name: making all takes longer than parsing. All, if an argument is no
+ * flag of these settings: a typing error, for which a flag is suggested, `--help` or `--completions`.
+ */
+export const of = (settings: Setting.Settings, argv?: ReadonlyArray<string>): Readonly<Record<string, Given>> => {
+  const all = Object.values(settings)
+  const named = new Set(argv?.flatMap((argument) => (argument.startsWith("-") ? [argument.split("=")[0]] : [])))
+  const meant = all.filter(({ name }) => named.has(`--${name}`))
+  const isEach = argv === undefined || meant.length < named.size
+  return Object.fromEntries((isEach ? all : meant).map((setting) => [setting.name, flag(setting)]))
+}
 
 /** The parsed flags without those that were not given. */
 export const given = (parsed: Readonly<Record<string, Option.Option<string>>>): ReadonlyMap<string, string> =>
