@@ -4,6 +4,7 @@
  */
 import { spawnSync } from "node:child_process"
 import { chmodSync, rmSync, writeFileSync } from "node:fs"
+import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 import { notices } from "./notices.mjs"
@@ -18,25 +19,61 @@ const tsc = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p"
 })
 if (tsc.status !== 0) process.exit(tsc.status ?? 1)
 
-const bundle = await rolldown({
-  input: { main: "src/main.ts" },
+/** The parts of the program that its entry loads, each as a file of CommonJS with lazy chunks beside it: see `src/compileCache.ts`. */
+const parts = {
+  product: "cli/product",
+  renewal: "manager/renewal/thread",
+  protocol: "manager/renewal/protocol",
+  explore: "cli/explore/thread"
+}
+const options = {
   platform: "node",
   treeshake: { moduleSideEffects: (id) => !id.includes("/node_modules/effect/") && !id.includes("client-node") },
   onLog: (level, log, handler) => {
-    if (level === "warn") handler(level, log)
+    // Effect asks for the environment of a browser's bundler; there is none in Node either.
+    if (level === "warn" && log.code !== "EMPTY_IMPORT_META") handler(level, log)
   }
-})
-const { output } = await bundle.write({
-  dir: "dist",
-  format: "esm",
-  sourcemap: "hidden",
-  entryFileNames: "[name].js",
-  chunkFileNames: "program/[name]-[hash].js"
-})
-await bundle.close()
+}
+// Comments are in the sources; V8 would read them at each start.
+const form = { dir: "dist", sourcemap: "hidden", comments: { annotation: false, jsdoc: false } }
+const built = async (input, output) => {
+  const bundle = await rolldown({ ...options, ...input })
+  const { output: files } = await bundle.write({ ...form, ...output })
+  await bundle.close()
+  return files.filter((file) => file.type === "chunk")
+}
+const chunks = await built(
+  { input: Object.fromEntries(Object.entries(parts).map(([name, path]) => [name, `src/${path}.ts`])) },
+  {
+    format: "cjs",
+    entryFileNames: "program/[name]-[hash].cjs",
+    chunkFileNames: "program/[name]-[hash].cjs",
+    dynamicImportInCjs: false
+  }
+)
+/** Puts what `compileCache.ts` loads in place of the parts. */
+const loading = {
+  name: "loading",
+  resolveId: (id) => {
+    const name = Object.keys(parts).find((one) => id === `./${parts[one]}.ts`)
+    return name === undefined ? (id === "part:load" ? id : undefined) : `part:${name}`
+  },
+  load: (id) => {
+    if (!id.startsWith("part:")) return undefined
+    const chunk = chunks.find(({ isEntry, name }) => isEntry && id === `part:${name}`)
+    return chunk === undefined
+      ? `import { make } from ${JSON.stringify(join(root, "src/compileCache.ts"))}\nexport const load = make(new URL("program/", import.meta.url))`
+      : `import { load } from "part:load"\nexport const { ${chunk.exports.join(", ")} } = load("${basename(chunk.fileName)}")`
+  }
+}
+const entry = await built(
+  { input: { main: "src/main.ts" }, plugins: [loading] },
+  { format: "esm", entryFileNames: "[name].js", codeSplitting: false }
+)
+const output = [...chunks, ...entry]
 const page = [...(await buildPage("dist/console")), ...(await buildReportPage("dist/explore"))]
 writeFileSync(
   "dist/THIRD-PARTY-NOTICES.txt",
-  notices([...output.flatMap((file) => (file.type === "chunk" ? Object.keys(file.modules) : [])), ...page])
+  notices([...output.flatMap((file) => Object.keys(file.modules)), ...page])
 )
 chmodSync("dist/main.js", 0o755)

@@ -13,7 +13,9 @@ if (!isMainThread) {
   const { serve } = await import("./manager/renewal/thread.ts")
   const Explore = await import("./cli/explore/thread.ts")
   if (workerData === role && parentPort !== null) serve(parentPort)
-  else if (Explore.isOwn(workerData) && parentPort !== null) Explore.serve(parentPort, workerData)
+  else if (Explore.isOwn(workerData) && parentPort !== null) {
+    Explore.serve(parentPort, workerData, (path) => import(path))
+  }
 } else if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.stdout.write(`${version}\n`)
 } else {

@@ -156,6 +156,8 @@ export const modules: ReadonlyArray<Module> = [
     modules: ["cli/product.ts", "cli/explore/thread.ts", "version.ts", "manager/renewal/"],
     packages: node
   },
+  // The build puts it between `main.ts` and the files of the program.
+  { path: "compileCache.ts", modules: [], packages: ["node:"] },
   { path: "version.ts", modules: [], packages: [] },
   { path: "index.ts", modules: [...library, "leader/", "manager/"], packages: effect },
   { path: "internals.ts", modules: [...library, ...cluster, "leader/", "manager/"], packages: effect },

@@ -1,0 +1,99 @@
+/**
+ * Loads the files of the program together with V8's compiled code of an earlier run. The build puts it between the entry and the files, which are
+ * CommonJS, because Node 20 accepts compiled code for scripts alone; they cannot call `import()`. From Node 22.1 on, Node itself keeps the code.
+ *
+ * The code is in the folder that `NODE_COMPILE_CACHE` names, or beside the program: whoever can write there can change the program as well. A folder
+ * that cannot be written is not used. V8 rejects code of another version or other flags, but trusts the rest, and code that is damaged or of another
+ * text ends the process. So it is kept with a hash of itself and of the text.
+ */
+import { createHash } from "node:crypto"
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import * as Module from "node:module"
+import { join } from "node:path"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+import { cachedDataVersionTag } from "node:v8"
+import { Script } from "node:vm"
+import { threadId } from "node:worker_threads"
+
+/** What a file exports. */
+type Exports = Readonly<Record<string, unknown>>
+
+/** `files`: the folder of the program's files. */
+export const make = (files: URL): ((name: string) => Exports) => {
+  const folder = fileURLToPath(files)
+  const cache = process.env["NODE_COMPILE_CACHE"] ?? join(folder, "cache")
+  const require = Module.createRequire(files)
+  if (process.versions.node.startsWith("20.") && process.env["NODE_DISABLE_COMPILE_CACHE"] === undefined) {
+    const { load, save } = withCache(folder, join(cache, `${process.version}-${cachedDataVersionTag()}`), require)
+    // At the end, because V8 has then compiled the functions that a run needs.
+    process.once("exit", save)
+    return load
+  }
+  // Absent from Bun, Deno and older versions of Node. It changes nothing if the variable has already named a folder.
+  Module.enableCompileCache?.(cache)
+  return (name) => require(`./${name}`) as Exports
+}
+
+/** The function in which a file of CommonJS runs. */
+type Body = (exports: Exports, require: (id: string) => unknown, module: { exports: Exports }, path: string) => void
+
+/** `require`: for everything outside the folder. `save` returns the names of the files whose code it has written. */
+export const withCache = (folder: string, cache: string, require: (id: string) => unknown) => {
+  const modules = new Map<string, { exports: Exports }>()
+  const compiled = new Map<string, { readonly script: Script; readonly text: Buffer }>()
+  const load = (name: string): Exports => {
+    const known = modules.get(name)
+    if (known !== undefined) return known.exports
+    const module: { exports: Exports } = { exports: {} }
+    modules.set(name, module)
+    const filename = join(folder, name)
+    const text = readFileSync(filename)
+    const cachedData = codeOf(join(cache, name), text)
+    const script = new Script(`(function (exports, require, module, __filename) {${text.toString()}\n})`, {
+      filename,
+      ...(cachedData === undefined ? {} : { cachedData })
+    })
+    if (script.cachedDataRejected !== false) compiled.set(name, { script, text })
+    const body = script.runInThisContext() as Body
+    body(module.exports, (id) => (id.startsWith("./") ? load(id.slice(2)) : require(id)), module, filename)
+    return module.exports
+  }
+  const save = () => {
+    const written: Array<string> = []
+    for (const [name, { script, text }] of compiled) {
+      const code = script.createCachedData()
+      if (!write(cache, name, [hashOf(text, code), code])) break
+      written.push(name)
+    }
+    return written
+  }
+  return { load, save }
+}
+
+const hashOf = (text: Buffer, code: Buffer): Buffer => createHash("sha256").update(text).update(code).digest()
+
+/** The code that was kept for this text, if there is any. */
+const codeOf = (path: string, text: Buffer): Buffer | undefined => {
+  try {
+    const kept = readFileSync(path)
+    const code = kept.subarray(32)
+    return hashOf(text, code).equals(kept.subarray(0, 32)) ? code : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** False if the folder cannot be written. Another process or thread may write the same file, so each writes one of its own and renames it. */
+const write = (folder: string, name: string, parts: ReadonlyArray<Buffer>): boolean => {
+  const path = join(folder, name)
+  const draft = `${path}.${process.pid}-${threadId}`
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o755 })
+    writeFileSync(draft, Buffer.concat(parts))
+    renameSync(draft, path)
+    return true
+  } catch {
+    return false
+  }
+}
