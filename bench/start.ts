@@ -1,12 +1,13 @@
 /**
- * The cost of the program before it does anything: `--version` compared with a Node that does nothing, alternately, as whole processes; and the memory of
- * the idle program on the embedded cluster, read from the operating system after it has counted its pods.
+ * The cost of the program before it does anything: `--version` compared with a Node that does nothing, alternately, as whole processes; the CPU time to the
+ * first controller; and the memory of the idle program on the embedded cluster, read from the operating system after it has counted its pods.
  */
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Figure } from "./figure.ts"
+import * as FirstController from "./loops/firstController.ts"
 
 const program = "dist/main.js"
 const rounds = 15
@@ -76,5 +77,5 @@ const idleMemory = async (): Promise<Figure> => {
 
 export const run = async (): Promise<Array<Figure>> => {
   if (!existsSync(program)) throw new Error(`${program} is not there: npm run build first`)
-  return [versionCost(), await idleMemory()]
+  return [versionCost(), ...(await FirstController.run()), await idleMemory()]
 }
