@@ -36,7 +36,7 @@ export const connect = Effect.fnUntraced(function* (
     resourceQuotas: there.some(({ name }) => name === "resourcequota"),
     // The demo has resources of controllers that may not be chosen.
     kinds: kindsOf(demo === "shop" ? table.map(({ controller }) => controller) : there, kinds),
-    account: as === "administrator" ? undefined : yield* installed(resolved, embedded)
+    account: as === "administrator" ? undefined : installed(resolved, embedded)
   })
   return { cluster, selection: yield* Effect.fromResult(Registry.select(table, controllers, cluster)) }
 })

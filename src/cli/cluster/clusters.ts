@@ -50,15 +50,15 @@ export interface Connected {
 export const identity = (host: string): Effect.Effect<string> => Effect.sync(() => `${host}_${randomUUID()}`)
 
 /** What is known of the controllers before there is a cluster. */
-export interface Expected {
+export interface Expected<E, R> {
   /** The serviceaccount controller runs, so the embedded server can require a service account for each pod, as a real one does. */
   readonly serviceAccounts: boolean
   /** The resourcequota controller runs, so the embedded server can enforce quotas, as a real one does. */
   readonly resourceQuotas: boolean
   /** The custom kinds that the embedded server serves from the start. */
   readonly kinds: ReadonlyArray<Resource.AnyCustom>
-  /** The program's account on the embedded server. Undefined: the administrator. */
-  readonly account: Account | undefined
+  /** The program's account on the embedded server, which a real one has already. Undefined: the administrator. */
+  readonly account: Effect.Effect<Account, E, R> | undefined
 }
 
 /** A service account in `kube-system`, and the roles to create for it. */
@@ -67,10 +67,10 @@ export interface Account {
   readonly roles: ReadonlyArray<Manifest>
 }
 
-export const connect = Effect.fnUntraced(function* (
+export const connect = Effect.fnUntraced(function* <E, R>(
   { origins, values: settings }: Resolved<typeof Settings.common>,
   env: Readonly<Record<string, string | undefined>>,
-  expected: Expected
+  expected: Expected<E, R>
 ) {
   if (settings.cluster === "embedded") return yield* embedded(settings, expected)
   const KubeConfig = yield* Effect.promise(() => import("../../platform/KubeConfig.ts"))
@@ -137,7 +137,7 @@ const endpointAs = Effect.fnUntraced(function* (
 })
 
 /** The server and the simulated nodes are loaded only here, because they need memory that a program on a real cluster saves. */
-const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expected: Expected) {
+const embedded = Effect.fnUntraced(function* <E, R>(settings: Settings.Settings, expected: Expected<E, R>) {
   const { EmbeddedCluster } = yield* Effect.promise(() => import("../../apiserver/server/EmbeddedCluster.ts"))
   const Demo = yield* Effect.promise(() => import("../../simulation/demo.ts"))
   const Machine = yield* Effect.promise(() => import("../../simulation/Machine.ts"))
@@ -169,7 +169,7 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
   const address =
     expected.account === undefined
       ? administrator
-      : yield* isolated(endpointAs(administrator, Context.get(client, KubeClient), expected.account))
+      : yield* isolated(endpointAs(administrator, Context.get(client, KubeClient), yield* expected.account))
   // In the background, because pods may have to wait for controllers, which start only after this returns.
   const seeding = yield* Demo.seed(settings).pipe(
     Effect.catch((error) => Effect.logWarning(`Not all sample objects could be created: ${error.message}`)),

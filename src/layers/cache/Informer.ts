@@ -346,9 +346,11 @@ export type Intern = <A extends KubeObject>(object: A) => A
  * forgets; a miss costs memory, never correctness. One table for each kind, because strings seldom repeat across kinds.
  */
 export const interning = (): Intern => {
-  const table = Array.from({ length: slots }, (): string | undefined => undefined)
+  // Most kinds of a cluster have few objects or none.
+  let table: Array<string | undefined> | undefined
   const share = (text: string): string => {
     if (text.length < shortest || text.length > longest) return text
+    table ??= Array.from({ length: slots }, (): string | undefined => undefined)
     const slot = hash(text) & (slots - 1)
     const found = table[slot]
     if (found === text) return found
