@@ -36,14 +36,33 @@ const options = {
 }
 // Comments are in the sources; V8 would read them at each start.
 const form = { dir: "dist", sourcemap: "hidden", comments: { annotation: false, jsdoc: false } }
+/** Effect makes this at import for tables of the command line, and the first one of a process loads ICU's data: a tenth of the start. */
+const lazySegmenter = {
+  name: "lazySegmenter",
+  transform: (code, id) => {
+    if (!id.endsWith("/effect/dist/cli/CliOutput.js")) return undefined
+    const made = /const graphemeSegmenter = \/\*#__PURE__\*\/(new Intl\.Segmenter\(.*?\));/s
+    if (!made.test(code)) throw new Error(`${id} makes no segmenter any more: remove this plugin`)
+    const lazily = "let segmenter; const graphemeSegmenter = { segment: (text) => (segmenter ??= $1).segment(text) };"
+    return { code: code.replace(made, lazily), map: null }
+  }
+}
+/** Written in ASCII, a text is read without decoding it, and V8 keeps a byte for each character instead of two. */
+const escaped = (text) =>
+  text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 const built = async (input, output) => {
   const bundle = await rolldown({ ...options, ...input })
   const { output: files } = await bundle.write({ ...form, ...output })
   await bundle.close()
-  return files.filter((file) => file.type === "chunk")
+  const chunks = files.filter((file) => file.type === "chunk")
+  for (const { fileName, code } of chunks) writeFileSync(join("dist", fileName), escaped(code))
+  return chunks
 }
 const chunks = await built(
-  { input: Object.fromEntries(Object.entries(parts).map(([name, path]) => [name, `src/${path}.ts`])) },
+  {
+    input: Object.fromEntries(Object.entries(parts).map(([name, path]) => [name, `src/${path}.ts`])),
+    plugins: [lazySegmenter]
+  },
   {
     format: "cjs",
     entryFileNames: "program/[name]-[hash].cjs",

@@ -48,9 +48,10 @@ export const withCache = (folder: string, cache: string, require: (id: string) =
     const module: { exports: Exports } = { exports: {} }
     modules.set(name, module)
     const filename = join(folder, name)
+    // The build writes ASCII, which needs no decoding.
     const text = readFileSync(filename)
     const cachedData = codeOf(join(cache, name), text)
-    const script = new Script(`(function (exports, require, module, __filename) {${text.toString()}\n})`, {
+    const script = new Script(`(function (exports, require, module, __filename) {${text.toString("latin1")}\n})`, {
       filename,
       ...(cachedData === undefined ? {} : { cachedData })
     })
