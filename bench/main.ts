@@ -11,6 +11,7 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   apiserver: () => import("./apiserver.ts"),
   start: () => import("./start.ts"),
   coldStart: () => import("./coldStart.ts"),
+  memory: () => import("./memory.ts"),
   nodes: () => import("./nodes.ts"),
   workloads: () => import("./workloads.ts"),
   fleets: () => import("./fleets.ts"),
