@@ -22,6 +22,9 @@ if (!isMainThread) {
   // The only WebAssembly here is undici's parser of HTTP. Node 20 would spend 0.2 s of the processor and 35 MB on optimizing it just after the start,
   // and the end of the process waits for that; the result parses no faster.
   setFlagsFromString("--liftoff-only")
+  // Garbage may double the heap before it is collected. By default V8 allows three times as much for a small heap, because it only weighs the time of the
+  // collections: docs/design/manager.md has the figures. Set here, because V8 accepts compiled code only with the flags that it was compiled with.
+  setFlagsFromString("--heap-growing-percent=100")
   const { main } = await import("./cli/product.ts")
   main(process, new URL(import.meta.url))
 }

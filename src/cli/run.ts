@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import { ClusterName } from "../layers/ClusterAuthority.ts"
 import { Defaults } from "../layers/controller/defaults.ts"
 import * as RequestMetrics from "../platform/http/requestMetrics.ts"
+import * as IdleMemory from "../platform/idleMemory.ts"
 import { Leadership } from "../layers/Leadership.ts"
 import { Timeline } from "../layers/Timeline.ts"
 import { complain, type Host } from "../manager/process/Host.ts"
@@ -54,6 +55,8 @@ const telemetry = (host: Host, { otlpEndpoint }: Settings.Settings) =>
 
 const work = (host: Host, resolved: Resolved, notes: ReadonlyArray<string>) =>
   Effect.gen(function* () {
+    const heap = IdleMemory.thisHeap()
+    if (heap !== undefined) yield* Effect.forkScoped(IdleMemory.release(heap))
     const table = yield* tableOf(resolved)
     const connected = yield* connect(host, resolved, table, "program")
     const timeline = yield* Console.timeline(resolved, connected.cluster)

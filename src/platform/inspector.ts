@@ -36,6 +36,11 @@ const cpuProfile = (seconds: number): Effect.Effect<string> =>
     })
   )
 
+/** The collection that V8 runs when the operating system is short of memory. It also compacts the heap, unlike `gc()` of `--expose-gc`. */
+export const collectGarbage: Effect.Effect<void> = withSession((session) =>
+  Effect.promise(() => session.post("HeapProfiler.collectGarbage"))
+)
+
 /** The inspector evaluates text; through this global symbol the text refers to our object. */
 const globalKey = Symbol.for("effect-controller-manager/inspector")
 
