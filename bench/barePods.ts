@@ -16,3 +16,4 @@ await plainly(where, count, (index) => ({
   body: { metadata: { name: `p-${index}`, labels: { of: "floor" } }, spec }
 }))
 process.send?.("created")
+process.on("message", () => {})

@@ -65,12 +65,24 @@ describe.each(files)("%s", (path) => {
   it("starts Node on the program, without a shell", () => {
     const entrypoints = instructions.filter((one): one is Entrypoint => one.getKeyword() === "ENTRYPOINT")
     assert.lengthOf(entrypoints, 1)
-    const words = entrypoints[0]?.getJSONStrings().map((word) => word.getJSONValue())
-    assert.deepStrictEqual([words?.[0], words?.[1]?.replace("/app/", "")], ["/nodejs/bin/node", "dist/main.js"])
+    const words = entrypoints[0]?.getJSONStrings().map((word) => word.getJSONValue().replace("/app/", ""))
+    assert.deepStrictEqual(
+      words?.filter((word) => !word.startsWith("--")),
+      ["/nodejs/bin/node", "dist/main.js"]
+    )
   })
 })
 
 describe("the manager's image", () => {
+  it("compiles the program with the flags that it runs with", () => {
+    const flags = instructionsOf("Dockerfile")
+      .map((one) => one.getArgumentsContent() ?? "")
+      .filter((content) => content.includes("/nodejs/bin/node"))
+      .map((content) => content.match(/"--max[^"]+"/g))
+    assert.lengthOf(flags, 2)
+    assert.deepStrictEqual(flags[0], flags[1])
+  })
+
   const copies = instructionsOf("Dockerfile").filter((one): one is Copy => one.getKeyword() === "COPY")
   const fromHere = copies
     .filter((one) => one.getFlags().every((flag) => flag.getName() !== "from"))

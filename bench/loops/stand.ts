@@ -27,6 +27,8 @@ export interface Build {
   readonly name: "now" | "before"
   /** Its folder, with `dist` in it. */
   readonly folder: string
+  /** Flags of Node. Default: none. */
+  readonly flags?: ReadonlyArray<string>
 }
 
 const now: Build = { name: "now", folder: "." }
@@ -92,7 +94,9 @@ export const server: Effect.Effect<Server, never, Effect.Services<typeof embedde
 export const child = (args: ReadonlyArray<string>, ready: RegExp, build: Build = now) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const running = spawn(process.execPath, [programOf(build), ...args], { stdio: ["ignore", "pipe", "pipe"] })
+      const running = spawn(process.execPath, [...(build.flags ?? []), programOf(build), ...args], {
+        stdio: ["ignore", "pipe", "pipe"]
+      })
       let said = ""
       let isReady = false
       await new Promise<void>((resolve, reject) => {
