@@ -19,12 +19,19 @@ export interface Checked {
   readonly isLost: boolean
 }
 
+/** Queues the node for its NoExecute taint, or removes it from the queue. True: there is something to apply. */
+export const enqueue = (state: State, { isLost, node }: Checked, now: number): boolean => {
+  const { name } = node.metadata
+  const action = Taints.taintActionOf(node, Zones.isDisrupted(state.states))
+  if (action === "Enqueue") state.noExecuteQueue.add(Zones.zoneOf(node), name, now)
+  else state.noExecuteQueue.remove(name)
+  return isLost || action === "Remove" || action === "Swap" || state.podsToMark.has(name)
+}
+
 export const apply = Effect.fnUntraced(
-  function* (deps: Deps, state: State, { isLost, node }: Checked, now: () => number) {
+  function* (deps: Deps, state: State, { isLost, node }: Checked) {
     const { name } = node.metadata
     const action = Taints.taintActionOf(node, Zones.isDisrupted(state.states))
-    if (action === "Enqueue") state.noExecuteQueue.add(Zones.zoneOf(node), name, now())
-    else state.noExecuteQueue.remove(name)
     if (isLost) {
       state.podsToMark.add(name)
       yield* deps.events.normal(node, "NodeNotReady", `Node ${name} status is now: NodeNotReady`)

@@ -10,7 +10,7 @@ import * as Key from "../../kube/Key.ts"
 import type { Node } from "../../kube/resources.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
 import * as Nodes from "../shared/nodes/node.ts"
-import { apply, type Checked } from "./apply.ts"
+import { apply, type Checked, enqueue } from "./apply.ts"
 import type { Deps } from "./deps.ts"
 import * as Health from "./health.ts"
 import * as Metrics from "./metrics.ts"
@@ -33,12 +33,29 @@ export const monitorNodeHealth = (deps: Deps, state: State, settings: Settings) 
     const nodes = deps.nodes.list()
     yield* recordMembership(deps, state, nodes)
     for (const zone of new Set(nodes.map(Zones.zoneOf))) yield* Metrics.known(zone)
-    const { millis, timed } = stopwatch(now)
-    const checkNode = (node: Node) => timed(node, check(deps, state, settings, { node, observed }))
-    const results = yield* Effect.forEach(nodes, checkNode, { concurrency: atOnce })
+    const { millis, note, timed } = stopwatch(now)
+    // Nearly all nodes report, and those are checked without an effect for each.
+    const results: Array<Checked | undefined> = []
+    const overdue: Array<{ readonly at: number; readonly node: Node; readonly wasReady: boolean }> = []
+    let from = begun
+    for (const [at, node] of nodes.entries()) {
+      // From the last pass and not from the cache, which may already hold an earlier write of this pass whose response was lost.
+      const wasReady = Nodes.isReady(state.checked.get(node.metadata.name))
+      if (observe(deps, state, settings, { node, observed })) overdue.push({ at, node, wasReady })
+      else results[at] = { node, isLost: wasReady && isUnreachable(node) }
+      const until = now()
+      note(node, until - from)
+      from = until
+    }
+    const marking = ({ at, node, wasReady }: (typeof overdue)[number]) =>
+      Effect.map(timed(node, markUnknown(deps, state, settings, { node, observed, wasReady })), (one) => {
+        results[at] = one
+      })
+    yield* Effect.forEach(overdue, marking, { concurrency: atOnce, discard: true })
     const checked = results.filter((one) => one !== undefined)
     yield* assess(state, settings, checked, { now: now(), observed })
-    yield* Effect.forEach(checked, (one) => timed(one.node, apply(deps, state, one, now)), {
+    const changing = checked.filter((one) => enqueue(state, one, now()))
+    yield* Effect.forEach(changing, (one) => timed(one.node, apply(deps, state, one)), {
       concurrency: atOnce,
       discard: true
     })
@@ -49,13 +66,17 @@ export const monitorNodeHealth = (deps: Deps, state: State, settings: Settings) 
 /** The time spent on each node, in milliseconds: for its check and for the writes that follow. */
 const stopwatch = (now: () => number) => {
   const millis = new Map<string, number>()
-  const timed = <A, E, R>({ metadata: { name } }: Node, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  const note = ({ metadata: { name } }: Node, took: number): void =>
+    void millis.set(name, (millis.get(name) ?? 0) + took)
+  const timed = <A, E, R>(node: Node, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
       const from = now()
-      const stop = Effect.sync(() => void millis.set(name, (millis.get(name) ?? 0) + now() - from))
-      return Effect.ensuring(work, stop)
+      return Effect.ensuring(
+        work,
+        Effect.sync(() => note(node, now() - from))
+      )
     })
-  return { millis, timed }
+  return { millis, note, timed }
 }
 
 /** Records events for nodes added and removed since the last pass. */
@@ -78,25 +99,38 @@ const recordMembership = Effect.fnUntraced(function* ({ events }: Deps, state: S
   }
 })
 
-const check = Effect.fnUntraced(function* (
+interface Observed {
+  readonly node: Node
+  /** Observed time, in milliseconds. */
+  readonly observed: number
+}
+
+/** Records the heartbeats of a node. True: it has not reported for too long, and its conditions do not show that. */
+const observe = (
+  { leases }: Pick<Deps, "leases">,
+  state: State,
+  settings: Settings,
+  { node, observed }: Observed
+): boolean => {
+  const { name } = node.metadata
+  const before = state.heartbeats.get(name)
+  const heartbeats = Health.observe(before, node, leases.get(Key.make("kube-node-lease", name)), observed)
+  if (heartbeats !== before) state.heartbeats.set(name, heartbeats)
+  state.checked.set(name, node)
+  return Health.isOverdue(node, heartbeats, settings, observed) && !isUnreachable(node)
+}
+
+/** Sets the conditions of an overdue node to Unknown, unless the server has a node that reports. */
+const markUnknown = Effect.fnUntraced(function* (
   deps: Deps,
   state: State,
   settings: Settings,
-  { node, observed }: { readonly node: Node; readonly observed: number }
+  { node, observed, wasReady }: Observed & { readonly wasReady: boolean }
 ): Effect.fn.Return<Checked | undefined> {
   const { name } = node.metadata
-  const lease = deps.leases.get(Key.make("kube-node-lease", name))
-  // From the last pass and not from the cache, which may already hold an earlier write of this pass whose response was lost.
-  const wasReady = Nodes.isReady(state.checked.get(name))
-  const observeNode = (one: Node): boolean => {
-    const heartbeats = Health.observe(state.heartbeats.get(name), one, lease, observed)
-    state.heartbeats.set(name, heartbeats)
-    state.checked.set(name, one)
-    return Health.isOverdue(one, heartbeats, settings, observed)
-  }
   let current = node
   for (let left = tries; ; left--) {
-    const conditions = observeNode(current)
+    const conditions = observe(deps, state, settings, { node: current, observed })
       ? Health.unknownConditions(current, yield* Clock.currentTimeMillis)
       : undefined
     if (conditions === undefined) return { node: current, isLost: wasReady && isUnreachable(current) }

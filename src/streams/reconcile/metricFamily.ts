@@ -46,6 +46,8 @@ export interface Gauge<L extends string> extends Family {
 export interface Histogram<L extends string> extends Family {
   /** Adds a measurement. */
   readonly observe: (value: number, ...values: Values<L>) => Effect.Effect<void>
+  /** Adds many measurements of one series. */
+  readonly observeAll: (measured: Iterable<number>, ...values: Values<L>) => Effect.Effect<void>
 }
 
 /** A family of counters. */
@@ -82,11 +84,19 @@ export const histogram = <const L extends string = never>(
 ): Histogram<L> => {
   const metric = Metric.histogram(name, { description, boundaries: bounds })
   const observe = (value: number, values?: Labels) => Metric.update(seriesOf(metric, values), value)
+  const observeAll = (measured: Iterable<number>, values?: Labels) =>
+    Effect.contextWith((context: Context.Context<never>) => {
+      const series = seriesOf(metric, values)
+      return Effect.sync(() => {
+        for (const value of measured) series.updateUnsafe(value, context)
+      })
+    })
   return {
     ...about("histogram", metric, labels),
     bounds,
     preset: preset(labels, Effect.asVoid(Metric.value(metric))),
-    observe
+    observe,
+    observeAll
   }
 }
 
