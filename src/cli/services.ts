@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { hostname } from "node:os"
+import { Lease } from "../kube/resources.ts"
 import { Cache } from "../layers/Cache.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
@@ -29,8 +30,15 @@ export const services = (settings: Settings.Settings, cluster: Clusters.Connecte
 /** The default field manager is the program's name. */
 const client = Layer.unwrap(Effect.map(Program, ({ name }) => KubeClient.layerWith({ fieldManager: name })))
 
+/**
+ * Each kubelet renews its Lease every ten seconds: 500 changes a second of the largest clusters, which `nodelifecycle` reads every five seconds, and for
+ * which nothing is reconciled.
+ */
+const leases = Cache.kind(Lease, { interval: "1 second" })
+
 const cached = (settings: Settings.Settings) => ({
   ...options(settings),
+  kinds: [leases],
   shards: dividedCache(settings),
   ...(isOn(settings, "WatchListClient") ? {} : { streamingList: "never" as const })
 })

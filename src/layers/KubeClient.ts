@@ -80,6 +80,8 @@ export interface WatchOptions extends RequestSelection {
   readonly timeoutSeconds?: number | undefined
   /** Requests a streaming list: the watch begins with all present objects. */
   readonly sendInitialEvents?: boolean | undefined
+  /** The least time between two deliveries, in milliseconds. Default: events are delivered as they arrive. */
+  readonly interval?: number | undefined
 }
 
 /** How an object is written. */
@@ -313,7 +315,7 @@ const withoutContinue = (metadata: ListMeta): ListMeta =>
 const watchWith = (
   transport: Transport["Service"],
   resource: Resource.Any,
-  options: WatchOptions
+  { interval, omitManagedFields, ...options }: WatchOptions
 ): Stream.Stream<WatchEvent, ApiError.ApiError> => {
   const context = Wire.context("watch", resource, { namespace: options.namespace })
   const query = {
@@ -324,7 +326,7 @@ const watchWith = (
     sendInitialEvents: options.sendInitialEvents
   }
   const request = Wire.request("GET", context, { query, accept: Wire.accept(resource, "object") })
-  return identifyEvents(resource, transport.watch({ ...request, omitManagedFields: options.omitManagedFields }))
+  return identifyEvents(resource, transport.watch({ ...request, omitManagedFields, interval }))
 }
 
 const writeQuery = (options: PatchOptions | undefined, fieldManager: string): Query => ({

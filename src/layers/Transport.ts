@@ -35,6 +35,11 @@ export interface Request {
   /** The caller does not need `metadata.managedFields` in the objects of a watch or list; a transport may leave them out unparsed. */
   readonly omitManagedFields?: boolean | undefined
   /**
+   * The least time between two deliveries of a watch, in milliseconds: what arrives in between may be delivered together. A transport without
+   * connections ignores it. Default: no limit.
+   */
+  readonly interval?: number | undefined
+  /**
    * Called just before the first byte of each attempt is sent, after any wait in a queue. False: nothing is sent, and the call fails
    * with `LeaderFenced`. Cheap and synchronous. See docs/design/leadership.md.
    */

@@ -21,6 +21,7 @@ import * as Deadlines from "./http/Deadlines.ts"
 import { ConnectionLost, Exchange, type Failure, type Head } from "./http/Exchange.ts"
 import * as ListBody from "./http/ListBody.ts"
 import * as RequestMetrics from "./http/requestMetrics.ts"
+import { spaced } from "./http/spaced.ts"
 import * as Unanswered from "./http/Unanswered.ts"
 import { type Query, type Request, type Response, Transport } from "../layers/Transport.ts"
 
@@ -112,7 +113,8 @@ const watch = Effect.fnUntraced(function* (link: Link, request: Request) {
   if (body !== undefined) return yield* refusal(request, head, body)
   const bytes = Stream.fromPull(Effect.succeed(exchange.pull))
   const failing = Stream.mapError(bytes, (cause) => Answer.broken(request.context, link.endpoint.server, cause))
-  return Framing.events(failing, request.context, { omitManagedFields: request.omitManagedFields })
+  const events = Framing.events(failing, request.context, { omitManagedFields: request.omitManagedFields })
+  return request.interval === undefined ? events : spaced(events, exchange, request, request.interval)
 })
 
 const refusal = ({ context }: Request, head: Head, body: Buffer): Effect.Effect<never, ApiError.ApiError> =>

@@ -5,7 +5,7 @@
  */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Hash from "effect/Hash"
@@ -104,7 +104,7 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
       selection,
       watch: (namespace) => {
         const selected = namespace === undefined ? selection : { ...selection, namespace }
-        return Watch.watch(sourceOf(client, resource, selected, settings.keepManagedFields), {
+        return Watch.watch(sourceOf(client, resource, selected, settings), {
           ...watchOptions(options, resource, selected, prepare),
           streamingSupport
         })
@@ -174,13 +174,21 @@ const sourceOf = <A extends KubeObject>(
   client: KubeClient["Service"],
   resource: Resource.Resource<A>,
   selection: Informer.Selection,
-  keepManagedFields: boolean | undefined
-): Watch.ListWatch<A> => ({
-  list: (request) =>
-    client.listPage(resource, { ...selection, ...request, omitManagedFields: keepManagedFields !== true }),
-  watch: (request) =>
-    client.watch(resource, { ...selection, ...request, omitManagedFields: keepManagedFields !== true })
-})
+  { interval, keepManagedFields }: Kinds.Settings
+): Watch.ListWatch<A> => {
+  const omitManagedFields = keepManagedFields !== true
+  const millis = interval === undefined ? undefined : Duration.toMillis(interval)
+  return {
+    list: (request) => client.listPage(resource, { ...selection, ...request, omitManagedFields }),
+    watch: (request) =>
+      client.watch(resource, {
+        ...selection,
+        ...request,
+        omitManagedFields,
+        interval: millis
+      })
+  }
+}
 
 const watchOptions = (
   options: Options,

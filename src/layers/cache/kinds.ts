@@ -3,6 +3,7 @@
  * precedence over both, and the fields of a resource that is a part of a kind over all. Pure; the registry starts the informers.
  * Source: controller-runtime's `cache.Options`.
  */
+import type * as Duration from "effect/Duration"
 import type { KubeObject } from "../../kube/Meta.ts"
 import type * as Resource from "../../kube/Resource.ts"
 import type { Selection } from "./Informer.ts"
@@ -21,6 +22,11 @@ export interface Settings<in out A extends KubeObject = KubeObject> {
   readonly transform?: ((object: A) => A) | undefined
   /** Default false: `metadata.managedFields` is removed before an object is stored. */
   readonly keepManagedFields?: boolean | undefined
+  /**
+   * The least time between two deliveries of a watch, for kinds that change often and are read rarely: a change may become visible so much later, and
+   * changes that arrive together cost a fraction. Default: changes are delivered as they arrive.
+   */
+  readonly interval?: Duration.Input | undefined
   /** When informers distribute their objects again, without a request, as updates whose object and previous are the same. Default: never. */
   readonly resync?: Resync | "never" | undefined
 }
@@ -49,6 +55,7 @@ export const of = (options: Kinds, { group, plural }: Resource.Any): Settings =>
     fieldSelector: own?.fieldSelector ?? options.fieldSelector,
     transform: own?.transform ?? options.transform,
     keepManagedFields: own?.keepManagedFields ?? options.keepManagedFields,
+    interval: own?.interval ?? options.interval,
     resync: own?.resync ?? options.resync
   }
 }

@@ -73,6 +73,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#end === undefined) this.#controller?.abort(new Error("aborted"))
   }
 
+  /** Stops reading from the connection: what arrives until `releaseUnsafe` stays in its buffers, and is then read together. */
+  holdUnsafe(): void {
+    if (this.#end === undefined) this.#controller?.pause()
+  }
+
+  releaseUnsafe(): void {
+    if (this.#controller?.paused === true) this.#controller.resume()
+  }
+
   /** Neither a response head nor an error has arrived. */
   get isUnanswered(): boolean {
     return this.head === undefined && this.#end === undefined && !this.#aborted
