@@ -4,6 +4,8 @@ export interface Figure {
   readonly name: string
   readonly value: number
   readonly unit: string
+  /** The size at which it was measured, if figures of one name make a curve. */
+  readonly at?: number | undefined
   /** The same work done as simply as possible, in the same unit and the same run. */
   readonly floor?: number
   /** Value over floor. */

@@ -25,24 +25,49 @@ const managedFields = (i: number): string => {
   return `[${entry("kube-controller-manager", spec, "")},${entry("kubelet", status, ',"subresource":"status"')}]`
 }
 
+/** Where a pod belongs. */
+export interface Place {
+  /** The number of its ReplicaSet. */
+  readonly group: number
+  readonly node: number
+  readonly isReady: boolean
+}
+
+/** The name of a group of pods, of its Deployment and of its Service. */
+export const appOf = (group: number): string => `service-${group}`
+
+/** Of all pods here. */
+export const templateHash = "7d9f8b6c5d"
+
+export const namespaceOf = (group: number): string => `team-${group % 50}`
+
+export const replicaSetUid = (group: number): string => uid(group, "c3d4")
+
+export const image = (app: string, i: number): string => `registry.example.com/${app}:1.${i % 7}.0`
+
 /** One pod as a list contains it: without apiVersion and kind, managedFields last in the metadata, as Go writes them. */
-export const pod = (i: number, trimmed: boolean, version = 500_000 + i): string => {
-  const app = `service-${i % 200}`
-  const name = `${app}-7d9f8b6c5d-${i.toString(36).padStart(5, "x")}`
+export const pod = (
+  i: number,
+  trimmed: boolean,
+  version = 500_000 + i,
+  { group, isReady, node }: Place = { group: i % 200, node: i % 300, isReady: true }
+): string => {
+  const app = appOf(group)
+  const name = `${app}-${templateHash}-${i.toString(36).padStart(5, "x")}`
   const meta = [
     `"name":"${name}"`,
-    `"generateName":"${app}-7d9f8b6c5d-"`,
-    `"namespace":"team-${i % 50}"`,
+    `"generateName":"${app}-${templateHash}-"`,
+    `"namespace":"${namespaceOf(group)}"`,
     `"uid":"${uid(i, "a1b2")}"`,
     `"resourceVersion":"${version}"`,
     `"creationTimestamp":"2026-01-01T00:00:00Z"`,
-    `"labels":{"app":"${app}","pod-template-hash":"7d9f8b6c5d","tier":"backend"}`,
-    `"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"${app}-7d9f8b6c5d","uid":"${uid(i % 200, "c3d4")}","controller":true,"blockOwnerDeletion":true}]`
+    `"labels":{"app":"${app}","pod-template-hash":"${templateHash}","tier":"backend"}`,
+    `"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"${app}-${templateHash}","uid":"${replicaSetUid(group)}","controller":true,"blockOwnerDeletion":true}]`
   ]
   if (!trimmed) meta.push(`"managedFields":${managedFields(i)}`)
   const ip = `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`
-  const spec = `{"containers":[{"name":"app","image":"registry.example.com/${app}:1.${i % 7}.0","resources":{"requests":{"cpu":"100m","memory":"128Mi"}},"ports":[{"containerPort":8080,"protocol":"TCP"}],"env":[{"name":"LEVEL","value":"info"}],"terminationMessagePath":"/dev/termination-log","imagePullPolicy":"IfNotPresent"}],"restartPolicy":"Always","dnsPolicy":"ClusterFirst","nodeName":"node-${i % 300}","schedulerName":"default-scheduler"}`
-  const status = `{"phase":"Running","conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-01-01T00:00:09Z"}],"hostIP":"192.168.1.${i % 250}","podIP":"${ip}","startTime":"2026-01-01T00:00:01Z","containerStatuses":[{"name":"app","ready":true,"restartCount":0,"image":"registry.example.com/${app}:1.${i % 7}.0","started":true}]}`
+  const spec = `{"containers":[{"name":"app","image":"${image(app, i)}","resources":{"requests":{"cpu":"100m","memory":"128Mi"}},"ports":[{"containerPort":8080,"protocol":"TCP"}],"env":[{"name":"LEVEL","value":"info"}],"terminationMessagePath":"/dev/termination-log","imagePullPolicy":"IfNotPresent"}],"restartPolicy":"Always","dnsPolicy":"ClusterFirst","nodeName":"node-${node}","schedulerName":"default-scheduler"}`
+  const status = `{"phase":"Running","conditions":[{"type":"Ready","status":"${isReady ? "True" : "False"}","lastTransitionTime":"2026-01-01T00:00:09Z"}],"hostIP":"192.168.1.${i % 250}","podIP":"${ip}","startTime":"2026-01-01T00:00:01Z","containerStatuses":[{"name":"app","ready":${isReady},"restartCount":0,"image":"${image(app, i)}","started":true}]}`
   const head = trimmed ? `"apiVersion":"v1","kind":"Pod",` : ""
   return `{${head}"metadata":{${meta.join(",")}},"spec":${spec},"status":${status}}`
 }

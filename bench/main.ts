@@ -1,7 +1,9 @@
 /**
  * Runs the suites that the command line names (all without names), prints a table and, as the last line, the same as JSON. The exit code is 1 if a
- * figure misses its limit.
+ * figure misses its limit. With `RECORD=1` the figures of each suite are also written to `bench/results`, of which `npm run charts` makes `docs/performance.md`.
  */
+import { mkdirSync, writeFileSync } from "node:fs"
+import { cpus } from "node:os"
 import type { Figure } from "./figure.ts"
 
 const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<Figure>> }>> = {
@@ -30,6 +32,7 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   sharding: () => import("./sharding.ts"),
   watches: () => import("./watches.ts"),
   scale: () => import("./scale.ts"),
+  large: () => import("./large.ts"),
   explore: () => import("./explore.ts")
 }
 
@@ -38,7 +41,7 @@ const show = (value: number): string => value.toLocaleString("en", { maximumFrac
 const print = (figures: ReadonlyArray<Figure>): void => {
   const rows = figures.map((f) => [
     f.ok ? "ok" : "MISS",
-    f.name,
+    f.at === undefined ? f.name : `${f.name}, ${show(f.at)}`,
     `${show(f.value)} ${f.unit}`,
     `bar ${f.bar}`,
     f.floor === undefined ? "" : `floor ${show(f.floor)}`,
@@ -55,6 +58,12 @@ const print = (figures: ReadonlyArray<Figure>): void => {
     )
 }
 
+const record = (suite: string, found: ReadonlyArray<Figure>): void => {
+  const on = { measured: new Date().toISOString().slice(0, 10), node: process.version, processors: cpus().length }
+  mkdirSync("bench/results", { recursive: true })
+  writeFileSync(`bench/results/${suite}.json`, `${JSON.stringify({ ...on, figures: found }, undefined, 2)}\n`)
+}
+
 const names = process.argv.slice(2)
 const unknown = names.filter((name) => !(name in suites))
 if (unknown.length > 0) {
@@ -64,7 +73,9 @@ if (unknown.length > 0) {
 const figures: Array<Figure> = []
 for (const name of names.length > 0 ? names : Object.keys(suites)) {
   const suite = await suites[name]!()
-  figures.push(...(await suite.run()))
+  const found = await suite.run()
+  figures.push(...found)
+  if (process.env["RECORD"] !== undefined) record(name, found)
 }
 print(figures)
 console.log(JSON.stringify(figures))

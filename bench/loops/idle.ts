@@ -16,7 +16,7 @@ const namespace = "load"
 const watched = 60
 
 /** Every loop that needs no cloud, with a key for the one that creates tokens. */
-const names = tableOf({ "service-account-private-key-file": "sa.key" })
+export const coreLoops = tableOf({ "service-account-private-key-file": "sa.key" })
   .filter(
     ({ controller, embeddedOnly, group }) => group === "core" && controller.cloud !== true && embeddedOnly === undefined
   )
@@ -80,8 +80,8 @@ const measured = Effect.gen(function* () {
   const client = yield* Stand.client(where)
   yield* Effect.scoped(Effect.andThen(Stand.controllers(where, ["deployment", "replicaset"]), populate(client)))
   const floor = yield* atRest(where, ["namespace"])
-  const { peakMiB, percent, residentMiB } = yield* atRest(where, names)
-  const name = `${names.length} loops idle on ${pods} pods on ${where.what}`
+  const { peakMiB, percent, residentMiB } = yield* atRest(where, coreLoops)
+  const name = `${coreLoops.length} loops idle on ${pods} pods on ${where.what}`
   return [
     {
       name: `${name}, ${Stand.load()}`,
