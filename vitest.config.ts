@@ -20,8 +20,9 @@ const bounded = [
   "test/scenario/{badInput,election,endpoints,hostileReconcile,inPlace,leaderFaults,longRun,rollout}.test.ts",
   "test/scenario/{serverFaults,stopAnywhere,stopUnderLoad,sustainedLoad,telemetry}.test.ts",
   "test/platform/{HttpTransport,silence}.test.ts",
-  // A module mock, and flags of V8.
+  // A module mock, flags of V8, and replaced constructors.
   "test/controllers/metrics.test.ts",
+  "test/counts/*.test.ts",
   "test/{kube/printable,streams/watch/trim}.test.ts"
 ]
 
