@@ -11,6 +11,7 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   watch: () => import("./watch.ts"),
   sync: () => import("./sync.ts"),
   apiserver: () => import("./apiserver.ts"),
+  cpu: () => import("./cpu.ts"),
   start: () => import("./start.ts"),
   coldStart: () => import("./coldStart.ts"),
   memory: () => import("./memory.ts"),

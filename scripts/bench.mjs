@@ -3,6 +3,7 @@
  * printed is JSON; the exit code is 1 if a figure misses its limit.
  */
 import { spawnSync } from "node:child_process"
+import { rmSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 import { untraced } from "./untraced.mjs"
@@ -14,6 +15,7 @@ const bundle = await rolldown({
   logLevel: "silent",
   plugins: [untraced]
 })
+rmSync("node_modules/.bench", { recursive: true, force: true })
 await bundle.write({ dir: "node_modules/.bench", format: "esm" })
 await bundle.close()
 
