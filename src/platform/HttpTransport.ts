@@ -111,7 +111,7 @@ const send = (link: Link, request: Request): Effect.Effect<Response, ApiError.Ap
 const watch = Effect.fnUntraced(function* (link: Link, request: Request) {
   const { body, exchange, head } = yield* authenticated(link, request, stream)
   if (body !== undefined) return yield* refusal(request, head, body)
-  const bytes = Stream.fromPull(Effect.succeed(exchange.pull))
+  const bytes = Stream.fromPull(Effect.succeed(exchange.pull()))
   const failing = Stream.mapError(bytes, (cause) => Answer.broken(request.context, link.endpoint.server, cause))
   const events = Framing.events(failing, request.context, { omitManagedFields: request.omitManagedFields })
   return request.interval === undefined ? events : spaced(events, exchange, request, request.interval)
@@ -269,12 +269,12 @@ const stream: Attempt<Opened, Scope.Scope> = Effect.fnUntraced(function* (link, 
   const broken = (failure: Failure) => Answer.broken(request.context, link.endpoint.server, failure)
   exchange.startUnsafe(link.connections.dispatcherUnsafe(identity.tls), dispatchOptions(link, request, identity))
   link.unanswered?.addUnsafe(exchange)
-  const head = yield* Effect.mapError(exchange.awaitHead, (failure) => {
+  const head = yield* Effect.mapError(exchange.awaitHead(), (failure) => {
     if (failure._tag !== "NotStarted") answered(undefined)
     return broken(failure)
   })
   answered(head.status)
-  const body = head.status < 300 ? undefined : yield* Effect.mapError(exchange.body, broken)
+  const body = head.status < 300 ? undefined : yield* Effect.mapError(exchange.body(), broken)
   return { exchange, head, body }
 })
 

@@ -95,11 +95,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Waits for the head of the response. */
-  get awaitHead(): Effect.Effect<Head, Failure> {
+  awaitHead(): Effect.Effect<Head, Failure> {
     return Effect.suspend(() => {
       if (this.head !== undefined) return Effect.succeed(this.head)
       if (this.#end !== undefined) return Effect.fail(this.#end ?? new ConnectionLost({ cause: "no answer" }))
-      return Effect.flatMap(this.#change, () => this.awaitHead)
+      return Effect.flatMap(this.#change(), () => this.awaitHead())
     })
   }
 
@@ -123,7 +123,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** The whole body. */
-  get body(): Effect.Effect<Buffer, Failure> {
+  body(): Effect.Effect<Buffer, Failure> {
     return Effect.callback((resume) => {
       this.whenOverUnsafe((failure) =>
         resume(failure === null ? Effect.succeed(this.takeUnsafe()) : Effect.fail(failure))
@@ -135,7 +135,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * All bytes that have arrived, as one array; ends with the body. Bytes that arrived before a failure come first. A reader that has waited yields once, so
    * that it gets all that the socket had in this turn of the event loop: TLS passes on 16 KiB at a time.
    */
-  get pull(): Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], Failure> {
+  pull(): Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], Failure> {
     return Effect.suspend(() => {
       const [first, ...rest] = this.#chunks
       if (first !== undefined) {
@@ -145,13 +145,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
         return Effect.succeed([first, ...rest] as const)
       }
       if (this.#end === undefined) {
-        return Effect.flatMap(Effect.andThen(this.#change, Effect.yieldNow), () => this.pull)
+        return Effect.flatMap(Effect.andThen(this.#change(), Effect.yieldNow), () => this.pull())
       }
       return this.#end === null ? Cause.done() : Effect.fail(this.#end)
     })
   }
 
-  get #change(): Effect.Effect<void> {
+  #change(): Effect.Effect<void> {
     return Effect.callback((resume) => {
       this.#wake = () => {
         this.#wake = undefined
