@@ -35,7 +35,7 @@ const readers = [
   "podgc",
   "resourcequota",
   "nodelifecycle",
-  "taint-eviction-controller",
+  "taint-eviction",
   "persistentvolumeclaim-protection",
   "garbagecollector"
 ]

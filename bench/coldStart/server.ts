@@ -12,7 +12,7 @@ import { pod, podsOfSet, replicaSet } from "./pod.ts"
 
 /**
  * How it serves the state with which a watch begins: as a streaming list (kube-apiserver from 1.34 on), as one list of all objects (older ones, which ignore
- * the limit of a list from their cache), or in pages (the embedded server).
+ * the limit of a list from their cache), or in pages (those without a watch cache).
  */
 export type Form = "stream" | "whole" | "pages"
 
@@ -88,23 +88,48 @@ const served = (groupVersion: string, resources: ReadonlyArray<readonly [string,
   resources: resources.map(([name, kind]) => ({ name, singularName: "", namespaced: true, kind, verbs }))
 })
 
+/** What the controllers that read pods need. */
+const kinds: Record<string, ReadonlyArray<readonly [string, string]>> = {
+  v1: [
+    ["pods", "Pod"],
+    ["nodes", "Node"],
+    ["services", "Service"],
+    ["endpoints", "Endpoints"],
+    ["namespaces", "Namespace"],
+    ["resourcequotas", "ResourceQuota"],
+    ["replicationcontrollers", "ReplicationController"],
+    ["persistentvolumeclaims", "PersistentVolumeClaim"]
+  ],
+  "apps/v1": [
+    ["replicasets", "ReplicaSet"],
+    ["daemonsets", "DaemonSet"],
+    ["statefulsets", "StatefulSet"],
+    ["deployments", "Deployment"],
+    ["controllerrevisions", "ControllerRevision"]
+  ],
+  "batch/v1": [["jobs", "Job"]],
+  "policy/v1": [["poddisruptionbudgets", "PodDisruptionBudget"]],
+  "discovery.k8s.io/v1": [["endpointslices", "EndpointSlice"]],
+  "coordination.k8s.io/v1": [["leases", "Lease"]]
+}
+
+const groups = Object.keys(kinds).filter((groupVersion) => groupVersion !== "v1")
+
 const documents: Record<string, object> = {
   "/version": { major: "1", minor: "36", gitVersion: "v1.36.0" },
   "/api": { kind: "APIVersions", versions: ["v1"] },
   "/apis": {
     kind: "APIGroupList",
     apiVersion: "v1",
-    groups: [
-      {
-        name: "apps",
-        versions: [{ groupVersion: "apps/v1", version: "v1" }],
-        preferredVersion: { groupVersion: "apps/v1", version: "v1" }
-      }
-    ]
-  },
-  "/api/v1": served("v1", [["pods", "Pod"]]),
-  "/apis/apps/v1": served("apps/v1", [["replicasets", "ReplicaSet"]])
+    groups: groups.map((groupVersion) => ({
+      name: groupVersion.split("/")[0],
+      versions: [{ groupVersion, version: "v1" }],
+      preferredVersion: { groupVersion, version: "v1" }
+    }))
+  }
 }
+for (const [groupVersion, resources] of Object.entries(kinds))
+  documents[groupVersion === "v1" ? "/api/v1" : `/apis/${groupVersion}`] = served(groupVersion, resources)
 
 const watchers = new Set<ServerResponse>()
 
