@@ -131,6 +131,8 @@ const large = async (): Promise<Array<Figure>> => {
     await withProgram(to, settled)
     const figures = await withProgram(to, async (running) => {
       await settled(running)
+      // V8 collects garbage once or twice more when the process has been at rest for about a minute.
+      await sleep(90_000)
       const reader = await bare(to, paths)
       await sleep(5000)
       const [floor, share] = await Promise.all([atRest(reader, rest), atRest(running, rest)])
