@@ -130,7 +130,8 @@ const change = async ({ count = Infinity, groups: atOnce, kind: name, perSecond 
     const index = atOnce === undefined ? (sent * 7919) % counts[name] : turn(sent, atOnce)
     const line = `{"type":"MODIFIED","object":{"apiVersion":"${apiVersion}","kind":"${kind}",${object(index, nextVersion()).slice(1)}}\n`
     if (!deliver(path, line))
-      for (const one of watchers.get(path) ?? []) if (one.writableNeedDrain) await once(one, "drain")
+      for (const one of watchers.get(path) ?? [])
+        if (one.writableNeedDrain) await Promise.race([once(one, "drain"), once(one, "close")])
     if (perSecond === undefined) continue
     const early = began + (sent * 1000) / perSecond - performance.now()
     if (early > 0) await sleep(early)
