@@ -18,6 +18,7 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   nodes: () => import("./nodes.ts"),
   workloads: () => import("./workloads.ts"),
   fleets: () => import("./fleets.ts"),
+  rollout: () => import("./rollout.ts"),
   gc: () => import("./loops/gc.ts"),
   services: () => import("./loops/services.ts"),
   jobs: () => import("./loops/jobs.ts"),

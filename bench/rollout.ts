@@ -1,0 +1,154 @@
+/**
+ * Twenty thousand pods of a hundred Deployments are created, replaced after a change of the image (25 % at a time) and deleted by a cascade, all by one process with
+ * three loops. The benchmark makes the pods ready. The lower bound of the cascade is a process that only DELETEs as many pods over undici; the rollout is compared with
+ * creation and cascade, which are the same pods made once and deleted once.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Patch from "../src/kube/Patch.ts"
+import { Deployment, Namespace, Pod } from "../src/kube/resources.ts"
+import type { KubeClient } from "../src/layers/KubeClient.ts"
+import type { Figure } from "./figure.ts"
+import { bare } from "./fleets.ts"
+import * as PodStatuses from "./loops/podStatuses.ts"
+import * as Stand from "./loops/stand.ts"
+
+const [deployments, replicas] = [Number(process.env["DEPLOYMENTS"] ?? 100), 200]
+const pods = deployments * replicas
+const namespace = "load"
+const names = Array.from({ length: deployments }, (_, index) => `load-${index}`)
+
+type Client = KubeClient["Service"]
+
+const template = (name: string, image: number) => ({
+  metadata: { labels: { of: name } },
+  spec: { containers: [{ name: "main", image: `example.test/main:${image}` }] }
+})
+
+const isComplete = ({ metadata, spec, status }: Deployment): boolean =>
+  status?.observedGeneration === metadata.generation &&
+  status?.replicas === spec?.replicas &&
+  status?.updatedReplicas === spec?.replicas &&
+  status?.availableReplicas === spec?.replicas
+
+/** Does something to each Deployment, and waits until all are complete. */
+const complete = (client: Client, work: (name: string) => Effect.Effect<unknown, unknown>) =>
+  Effect.gen(function* () {
+    yield* Effect.forEach(names, work, { concurrency: 8, discard: true })
+    const left = new Set(names)
+    yield* client.watch(Deployment, { namespace, timeoutSeconds: 900 }).pipe(
+      Stream.takeUntil(({ object }) => {
+        const deployment = object as Deployment
+        if (isComplete(deployment)) left.delete(deployment.metadata.name)
+        return left.size === 0
+      }),
+      Stream.runDrain
+    )
+  })
+
+const create = (client: Client) =>
+  complete(client, (name) =>
+    client.create(Deployment, {
+      metadata: { namespace, name },
+      spec: { replicas, selector: { matchLabels: { of: name } }, template: template(name, 1) }
+    })
+  )
+
+const rollOut = (client: Client) =>
+  complete(client, (name) =>
+    client.patch(Deployment, { namespace, name }, Patch.merge({ spec: { template: template(name, 2) } }))
+  )
+
+const remove = (client: Client) =>
+  Effect.gen(function* () {
+    const { metadata } = yield* client.list(Pod, { namespace, limit: 1 })
+    let left = pods
+    const gone = client
+      .watch(Pod, { namespace, resourceVersion: metadata.resourceVersion ?? "", timeoutSeconds: 900 })
+      .pipe(
+        Stream.takeUntil(({ type }) => type === "DELETED" && --left === 0),
+        Stream.runDrain
+      )
+    const all = Effect.forEach(
+      names,
+      (name) => client.delete(Deployment, { namespace, name }, { propagationPolicy: "Background" }),
+      { concurrency: 8, discard: true }
+    )
+    yield* Effect.all([gone, all], { concurrency: "unbounded" })
+  })
+
+const ours = (where: Stand.Server, client: Client) =>
+  Effect.gen(function* () {
+    const running = yield* Stand.controllers(where, ["deployment", "replicaset", "garbagecollector"])
+    yield* Effect.forkScoped(Effect.forever(Effect.ignore(PodStatuses.write(client, namespace, PodStatuses.running))))
+    /** Milliseconds of CPU time for each pod, and seconds. */
+    const cost = (work: Effect.Effect<void, unknown>) =>
+      Effect.gen(function* () {
+        const [before, began] = [Stand.usageOf(running).cpuMillis, performance.now()]
+        yield* work
+        // What is written about it afterwards is a part of it.
+        yield* Effect.sleep("2 seconds")
+        const seconds = (performance.now() - began) / 1000
+        return { cpu: (Stand.usageOf(running).cpuMillis - before) / pods, seconds }
+      })
+    const created = yield* cost(create(client))
+    const rolled = yield* cost(rollOut(client))
+    const deleted = yield* cost(remove(client))
+    return { created, rolled, deleted, peakMiB: Stand.usageOf(running).peakMiB }
+  }).pipe(Effect.scoped)
+
+/** As many pods; the second half of them, because the first ones find the process cold. */
+const floor = (where: Stand.Server, client: Client) =>
+  Effect.gen(function* () {
+    const send = yield* bare(where)
+    const costs: Array<number> = []
+    for (const half of ["floor-1", "floor-2"]) {
+      yield* client.create(Namespace, { metadata: { name: half } })
+      yield* send({ method: "POST", namespace: half, count: pods / 2 })
+      costs.push((yield* send({ method: "DELETE", namespace: half, count: pods / 2 })).cpuEach)
+    }
+    return (costs[0]! + costs[1]!) / 2
+  }).pipe(Effect.scoped)
+
+export const run = (): Promise<Array<Figure>> =>
+  Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const where = yield* Stand.server
+        const client = yield* Stand.client(where)
+        yield* client.create(Namespace, { metadata: { name: namespace } })
+        const deletion = yield* floor(where, client)
+        const { created, deleted, peakMiB, rolled } = yield* ours(where, client)
+        const name = `${deployments} Deployments × ${replicas} on ${where.what}`
+        const both = created.cpu + deleted.cpu
+        return [
+          {
+            name: `${name}, created in ${created.seconds.toFixed(0)} s: processor`,
+            value: created.cpu,
+            unit: "ms/pod",
+            bar: "none",
+            ok: true
+          },
+          {
+            name: `${name}, rollout in ${rolled.seconds.toFixed(0)} s: processor over creation and cascade`,
+            value: rolled.cpu,
+            unit: "ms/pod",
+            floor: both,
+            ratio: rolled.cpu / both,
+            bar: "≤ 1.1 ×",
+            ok: rolled.cpu <= 1.1 * both
+          },
+          {
+            name: `${name}, cascade in ${deleted.seconds.toFixed(0)} s: processor over a bare loop of DELETE`,
+            value: deleted.cpu,
+            unit: "ms/pod",
+            floor: deletion,
+            ratio: deleted.cpu / deletion,
+            bar: "≤ 1.3 ×",
+            ok: deleted.cpu <= 1.3 * deletion
+          },
+          { name: `${name}: peak memory`, value: peakMiB, unit: "MiB RSS", bar: "none", ok: true }
+        ]
+      })
+    )
+  )
