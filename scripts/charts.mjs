@@ -95,8 +95,8 @@ const charts = (large) => ({
   }
 })
 
-/** What was measured for a goal, with its floor. */
-const cellsOf = ({ figure: name, suite }) => {
+/** What was measured for a goal, beside its lower bound. */
+const cellsOf = ({ figure: name, goal, suite }) => {
   if (suite === undefined || !existsSync(join(results, `${suite}.json`))) return ["not recorded yet", ""]
   const found = read(`${suite}.json`).figures.find(
     (figure) => figure.at === undefined && new RegExp(name).test(figure.name)
@@ -105,8 +105,10 @@ const cellsOf = ({ figure: name, suite }) => {
   const { floor, ok, ratio, unit, value } = found
   // What JSON has instead of infinity.
   if (value === null) return ["not reached", "no"]
-  const shown = unit.endsWith("×") || unit === "" ? number(ratio ?? value) : `${number(value)} ${unit}`
-  return [shown, `${ok ? "yes" : "no"}${floor === undefined ? "" : `; a process that only parses: ${number(floor)}`}`]
+  const met = ok ? "yes" : "no"
+  if (!goal.includes("×") || ratio === undefined)
+    return [`${number(value)} ${unit}${floor === undefined ? "" : `; lower bound ${number(floor)}`}`, met]
+  return [`${number(ratio)} ×: ${number(value)} over ${number(floor)} ${unit}`, met]
 }
 
 const table = () =>

@@ -19,7 +19,7 @@ import { identifyEvents } from "../streams/watch/decode.ts"
 import * as CallPolicy from "./callPolicy.ts"
 import * as Wire from "./kubeRequest.ts"
 import { Timeline } from "./Timeline.ts"
-import { type Query, type Request, type Response, Transport, type WatchEvent } from "./Transport.ts"
+import { type Request, type Response, Transport, type WatchEvent } from "./Transport.ts"
 
 /** Names one object, or a subresource of it. */
 export interface Target {
@@ -315,26 +315,9 @@ const withoutContinue = (metadata: ListMeta): ListMeta =>
 const watchWith = (
   transport: Transport["Service"],
   resource: Resource.Any,
-  { interval, omitManagedFields, ...options }: WatchOptions
-): Stream.Stream<WatchEvent, ApiError.ApiError> => {
-  const context = Wire.context("watch", resource, { namespace: options.namespace })
-  const query = {
-    watch: true,
-    ...Wire.selection(options),
-    allowWatchBookmarks: options.allowWatchBookmarks,
-    timeoutSeconds: options.timeoutSeconds,
-    sendInitialEvents: options.sendInitialEvents
-  }
-  const request = Wire.request("GET", context, { query, accept: Wire.accept(resource, "object") })
-  return identifyEvents(resource, transport.watch({ ...request, omitManagedFields, interval }))
-}
-
-const writeQuery = (options: PatchOptions | undefined, fieldManager: string): Query => ({
-  dryRun: options?.dryRun === true ? "All" : undefined,
-  fieldManager: options?.fieldManager ?? fieldManager,
-  fieldValidation: options?.fieldValidation,
-  force: options?.force
-})
+  options: WatchOptions
+): Stream.Stream<WatchEvent, ApiError.ApiError> =>
+  identifyEvents(resource, transport.watch(Wire.watch(resource, options)))
 
 // Plain functions, not generators: a create is most of what a manager sends.
 const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"], "create" | "update" | "patch"> => ({
@@ -347,7 +330,7 @@ const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"
       if (resource.projection === "metadata") return Wire.refuse(context, "metadata alone cannot be created")
       const path = Resource.path(resource, subresource === undefined ? { namespace } : target)
       const body = subresource === undefined ? { ...Wire.identity(resource), ...object } : object
-      const query = writeQuery(options, fieldManager)
+      const query = Wire.writeQuery(options, fieldManager)
       const request: Request = { method: "POST", path, query, body, context: { ...context, path } }
       return decoded(resource, context, call(request, "once", options))
     })
@@ -358,7 +341,7 @@ const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"
     return Effect.flatMap(Wire.named("update", resource, target), (context) => {
       if (resource.projection === "metadata") return Wire.refuse(context, "metadata alone cannot be updated")
       const body = options?.subresource === undefined ? { ...Wire.identity(resource), ...object } : object
-      const request = Wire.request("PUT", context, { query: writeQuery(options, fieldManager), body })
+      const request = Wire.request("PUT", context, { query: Wire.writeQuery(options, fieldManager), body })
       const repeat = resourceVersion === undefined ? "once" : "repeatable"
       return decoded(resource, context, call(request, repeat, options))
     })
@@ -367,7 +350,7 @@ const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"
     const subresource = target.subresource ?? options?.subresource
     return Effect.flatMap(Wire.named("patch", resource, { ...target, subresource }), (context) => {
       const request = Wire.request("PATCH", context, {
-        query: writeQuery(options, fieldManager),
+        query: Wire.writeQuery(options, fieldManager),
         accept: Wire.accept(resource, "object"),
         body: patch.body,
         contentType: Patch.contentType[patch.type]

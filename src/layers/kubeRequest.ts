@@ -81,6 +81,51 @@ export const selection = (options: {
   }
 }
 
+/** The request of a watch. */
+export const watch = (
+  resource: Resource.Any,
+  {
+    interval,
+    omitManagedFields,
+    ...options
+  }: Parameters<typeof selection>[0] & {
+    readonly namespace?: string | undefined
+    readonly allowWatchBookmarks?: boolean | undefined
+    readonly timeoutSeconds?: number | undefined
+    readonly sendInitialEvents?: boolean | undefined
+    readonly omitManagedFields?: boolean | undefined
+    readonly interval?: number | undefined
+  }
+): Request => {
+  const query = {
+    watch: true,
+    ...selection(options),
+    allowWatchBookmarks: options.allowWatchBookmarks,
+    timeoutSeconds: options.timeoutSeconds,
+    sendInitialEvents: options.sendInitialEvents
+  }
+  const described = context("watch", resource, { namespace: options.namespace })
+  return request("GET", described, { query, accept: accept(resource, "object"), omitManagedFields, interval })
+}
+
+/** Query parameters of a write. */
+export const writeQuery = (
+  options:
+    | {
+        readonly dryRun?: boolean | undefined
+        readonly fieldManager?: string | undefined
+        readonly fieldValidation?: string | undefined
+        readonly force?: boolean | undefined
+      }
+    | undefined,
+  fieldManager: string
+): Query => ({
+  dryRun: options?.dryRun === true ? "All" : undefined,
+  fieldManager: options?.fieldManager ?? fieldManager,
+  fieldValidation: options?.fieldValidation,
+  force: options?.force
+})
+
 /** The object of a response, with apiVersion and kind. It writes to the body, which was parsed for this call alone. */
 export const decodeObject = <A extends KubeObject>(
   resource: Resource.Creatable<A>,
