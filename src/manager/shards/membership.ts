@@ -167,11 +167,15 @@ export const make = Effect.fnUntraced(function* (shared: Shared) {
     yield* renew(mine)
   })
 
-  /** Ends this registration, and all its locks with it. */
+  /** Ends this registration, and all its locks with it. Others may write into the Lease until it has ended: whether its runner is healthy. */
   const leave = (mine: Self) =>
-    Effect.suspend(() => {
+    Effect.gen(function* () {
       if (shared.self === mine) shared.self = undefined
-      return Effect.asVoid(retire({ lease: mine.lease, since: 0, isDeleted: false }))
+      let lease: Lease | undefined = mine.lease
+      while (lease?.metadata.uid === mine.uid && !(yield* retire({ lease, since: 0, isDeleted: false })))
+        lease = yield* ApiError.unlessGone(
+          client.get(Lease, { namespace, name: mine.lease.metadata.name }, callTimeout)
+        )
     })
 
   /** The Lease of a runner that has expired is deleted by the first process that sees it. */

@@ -243,6 +243,21 @@ describe("locks of shards", () => {
     }).pipe(Effect.scoped, Effect.provide(Fleet.server))
   )
 
+  it.effect("are free at once when their runner leaves, also if another one writes into its Lease meanwhile", () =>
+    Effect.gen(function* () {
+      const [a, b] = [yield* Fleet.start(1, options), yield* Fleet.start(2, options)]
+      assert.isTrue(yield* a.register)
+      assert.isTrue(yield* b.register)
+      assert.lengthOf(yield* a.storage.acquire(a.address, [Fleet.shard(1)]), 1)
+      yield* a.storage.unregister(a.address)
+      yield* Fleet.settle
+      yield* b.storage.setRunnerHealth(a.address, false)
+      yield* a.storage.releaseAll(a.address)
+      yield* Fleet.settle
+      assert.lengthOf(yield* b.storage.acquire(b.address, [Fleet.shard(1)]), 1)
+    }).pipe(Effect.scoped, Effect.provide(Fleet.server))
+  )
+
   it.effect("of a process that was stopped are not proven when it wakes, and it cannot renew them", () =>
     Effect.gen(function* () {
       const [a, b] = [yield* Fleet.start(1, options), yield* Fleet.start(2, options)]
