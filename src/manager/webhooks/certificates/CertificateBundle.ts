@@ -15,7 +15,7 @@ export interface CertificateBundle {
   /** All authorities as PEM, newest first: the `caBundle` of the configurations. */
   readonly caBundle: string
   readonly certificate: Certificate
-  /** @internal The newest authority with its key. */
+  /** The newest authority with its key. */
   readonly signer: Certificate
 }
 
