@@ -5,14 +5,14 @@
  * `RECORD=1 npm run bench cpu` records. A record is compared only on the same major version of Node and on the same kind of server.
  */
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
 import { execFile } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { promisify } from "node:util"
-import { Deployment, Namespace, Pod } from "../src/kube/resources.ts"
+import { Namespace } from "../src/kube/resources.ts"
 import type { KubeClient } from "../src/layers/KubeClient.ts"
 import type { Figure } from "./figure.ts"
 import type { Access } from "./plain.ts"
+import * as Deployments from "./loops/deployments.ts"
 import * as Stand from "./loops/stand.ts"
 
 const [deployments, replicas] = [10, 40]
@@ -33,43 +33,16 @@ interface Multiples {
 
 const podSpec = { containers: [{ name: "main", image: "example.test/main:1" }] }
 const namespace = "load"
-const names = Array.from({ length: deployments }, (_, index) => `load-${index}`)
 
 type Client = KubeClient["Service"]
 
-const create = (client: Client, name: string) =>
-  client.create(Deployment, {
-    metadata: { namespace, name },
-    spec: {
-      replicas,
-      selector: { matchLabels: { of: name } },
-      template: { metadata: { labels: { of: name } }, spec: podSpec }
-    }
-  })
-
-const remove = (client: Client, name: string) =>
-  client.delete(Deployment, { namespace, name }, { propagationPolicy: "Background" })
+const all = Deployments.fleet(namespace, deployments, replicas)
 
 /** Creates all Deployments and waits for their pods; deletes them and waits until their pods are gone. */
 const fleet = (client: Client) =>
-  Effect.forEach(
-    [
-      ["ADDED", create],
-      ["DELETED", remove]
-    ] as const,
-    ([event, work]) =>
-      Effect.gen(function* () {
-        const { metadata } = yield* client.list(Pod, { namespace, limit: 1 })
-        let left = pods
-        const options = { namespace, resourceVersion: metadata.resourceVersion ?? "", timeoutSeconds: 600 }
-        const changed = client.watch(Pod, options).pipe(
-          Stream.takeUntil(({ type }) => type === event && --left === 0),
-          Stream.runDrain
-        )
-        const all = Effect.forEach(names, (name) => work(client, name), { concurrency: 8, discard: true })
-        yield* Effect.all([changed, all], { concurrency: "unbounded" })
-      }),
-    { discard: true }
+  Effect.andThen(
+    Deployments.pods(client, all, "ADDED", Deployments.create(client, all)),
+    Deployments.pods(client, all, "DELETED", Deployments.remove(client, all))
   )
 
 /** The same pods by a bare loop: milliseconds of CPU time. */

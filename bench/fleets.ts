@@ -4,14 +4,14 @@
  * otherwise the embedded one.
  */
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
-import { Deployment, Namespace } from "../src/kube/resources.ts"
+import { Namespace } from "../src/kube/resources.ts"
 import type { KubeClient } from "../src/layers/KubeClient.ts"
 import type { Figure } from "./figure.ts"
 import type { Order } from "./floorProcess.ts"
+import * as Deployments from "./loops/deployments.ts"
 import * as Stand from "./loops/stand.ts"
 import type { Cost } from "./plain.ts"
 import { bundled } from "./server.ts"
@@ -22,46 +22,12 @@ const pods = deployments * replicas
 const fleets = 4
 const rounds = Number(process.env["ROUNDS"] ?? 3)
 
-const isComplete = ({ metadata, spec, status }: Deployment): boolean =>
-  status?.observedGeneration === metadata.generation &&
-  status?.replicas === spec?.replicas &&
-  status?.updatedReplicas === spec?.replicas
-
 /** Creates a fleet in a namespace of its own, and waits until it is complete. */
-export const create = (client: KubeClient["Service"], namespace: string) =>
+const create = (client: KubeClient["Service"], namespace: string) =>
   Effect.gen(function* () {
     yield* client.create(Namespace, { metadata: { name: namespace } })
-    const complete = new Set<string>()
-    const names = Array.from({ length: deployments }, (_, i) => `load-${i}`)
-    yield* Effect.all(
-      [
-        client.watch(Deployment, { namespace, timeoutSeconds: 600 }).pipe(
-          Stream.takeUntil(({ object }) => {
-            const deployment = object as Deployment
-            if (isComplete(deployment)) complete.add(deployment.metadata.name)
-            return complete.size === deployments
-          }),
-          Stream.runDrain
-        ),
-        Effect.forEach(
-          names,
-          (name) =>
-            client.create(Deployment, {
-              metadata: { namespace, name },
-              spec: {
-                replicas,
-                selector: { matchLabels: { app: "load", of: name } },
-                template: {
-                  metadata: { labels: { app: "load", of: name } },
-                  spec: { containers: [{ name: "main", image: "example.test/main:1" }] }
-                }
-              }
-            }),
-          { concurrency: 8, discard: true }
-        )
-      ],
-      { concurrency: "unbounded" }
-    )
+    const fleet = Deployments.fleet(namespace, deployments, replicas)
+    yield* Deployments.until(client, fleet, Deployments.isUpdated, Deployments.create(client, fleet))
   })
 
 /** Milliseconds of the processor for each pod, the first fleet and the median of the others. */

@@ -6,11 +6,12 @@
 import * as Effect from "effect/Effect"
 import { type ChildProcess, fork, spawn } from "node:child_process"
 import { once } from "node:events"
-import { Deployment, Namespace, Pod } from "../src/kube/resources.ts"
+import { Namespace } from "../src/kube/resources.ts"
 import type { KubeClient } from "../src/layers/KubeClient.ts"
 import { tableOf } from "../test/support/controllers.ts"
 import type { Options } from "./barePods.ts"
 import type { Figure } from "./figure.ts"
+import * as Deployments from "./loops/deployments.ts"
 import * as Stand from "./loops/stand.ts"
 import { bundled } from "./server.ts"
 
@@ -18,7 +19,7 @@ const [fleets, deployments, replicas] = [3, 50, 40]
 const pods = deployments * replicas
 const namespace = "load"
 const spec = { containers: [{ name: "main", image: "example.test/main:1" }] }
-const names = Array.from({ length: deployments }, (_, index) => `load-${index}`)
+const fleet = Deployments.fleet(namespace, deployments, replicas)
 const rest = "60 seconds"
 
 /** With a key for the loop that creates tokens. */
@@ -28,57 +29,14 @@ const loops = tableOf({ "service-account-private-key-file": "sa.key" })
   )
   .map(({ controller }) => controller.name)
 
-const until = <E, R>(check: Effect.Effect<boolean, E, R>) =>
-  Effect.gen(function* () {
-    while (!(yield* check)) yield* Effect.sleep("200 millis")
-  })
-
-const create = (client: KubeClient["Service"]) =>
-  Effect.forEach(
-    names,
-    (name) =>
-      client.create(Deployment, {
-        metadata: { namespace, name },
-        spec: {
-          replicas,
-          selector: { matchLabels: { of: name } },
-          template: { metadata: { labels: { of: name } }, spec }
-        }
-      }),
-    { concurrency: 8, discard: true }
-  )
-
-const isComplete = (client: KubeClient["Service"]) =>
-  Effect.map(
-    client.list(Deployment, { namespace }),
-    ({ items }) =>
-      items.length === deployments &&
-      items.every(
-        ({ metadata, status }) =>
-          status?.observedGeneration === metadata.generation && status?.updatedReplicas === replicas
-      )
-  )
-
-/** The pods go last. */
-const isEmpty = (client: KubeClient["Service"]) =>
-  Effect.map(client.list(Pod, { namespace, limit: 1 }), ({ items }) => items.length === 0)
-
-const remove = (client: KubeClient["Service"]) =>
-  Effect.forEach(names, (name) => client.delete(Deployment, { namespace, name }, { propagationPolicy: "Background" }), {
-    concurrency: 8,
-    discard: true
-  })
-
 /** One fleet after the other; milliseconds of CPU time of the process for each pod that it creates. */
 const turns = (client: KubeClient["Service"], running: ChildProcess) =>
   Effect.forEach(Array.from({ length: fleets }), () =>
     Effect.gen(function* () {
       const before = Stand.usageOf(running)
-      yield* create(client)
-      yield* until(isComplete(client))
+      yield* Deployments.until(client, fleet, Deployments.isUpdated, Deployments.create(client, fleet))
       const complete = Stand.usageOf(running)
-      yield* remove(client)
-      yield* until(isEmpty(client))
+      yield* Deployments.pods(client, fleet, "DELETED", Deployments.remove(client, fleet))
       return (complete.cpuMillis - before.cpuMillis) / pods
     })
   )

@@ -4,78 +4,29 @@
  * creation and cascade, which are the same pods made once and deleted once.
  */
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
 import * as Patch from "../src/kube/Patch.ts"
-import { Deployment, Namespace, Pod } from "../src/kube/resources.ts"
+import { Deployment, Namespace } from "../src/kube/resources.ts"
 import type { KubeClient } from "../src/layers/KubeClient.ts"
 import type { Figure } from "./figure.ts"
 import { bare } from "./fleets.ts"
+import * as Deployments from "./loops/deployments.ts"
 import * as PodStatuses from "./loops/podStatuses.ts"
 import * as Stand from "./loops/stand.ts"
 
 const [deployments, replicas] = [Number(process.env["DEPLOYMENTS"] ?? 100), 200]
 const pods = deployments * replicas
-const namespace = "load"
-const names = Array.from({ length: deployments }, (_, index) => `load-${index}`)
+const fleet = Deployments.fleet("load", deployments, replicas)
+const { namespace } = fleet
 
 type Client = KubeClient["Service"]
 
-const template = (name: string, image: number) => ({
-  metadata: { labels: { of: name } },
-  spec: { containers: [{ name: "main", image: `example.test/main:${image}` }] }
-})
-
-const isComplete = ({ metadata, spec, status }: Deployment): boolean =>
-  status?.observedGeneration === metadata.generation &&
-  status?.replicas === spec?.replicas &&
-  status?.updatedReplicas === spec?.replicas &&
-  status?.availableReplicas === spec?.replicas
-
-/** Does something to each Deployment, and waits until all are complete. */
-const complete = (client: Client, work: (name: string) => Effect.Effect<unknown, unknown>) =>
-  Effect.gen(function* () {
-    yield* Effect.forEach(names, work, { concurrency: 8, discard: true })
-    const left = new Set(names)
-    yield* client.watch(Deployment, { namespace, timeoutSeconds: 900 }).pipe(
-      Stream.takeUntil(({ object }) => {
-        const deployment = object as Deployment
-        if (isComplete(deployment)) left.delete(deployment.metadata.name)
-        return left.size === 0
-      }),
-      Stream.runDrain
-    )
-  })
-
-const create = (client: Client) =>
-  complete(client, (name) =>
-    client.create(Deployment, {
-      metadata: { namespace, name },
-      spec: { replicas, selector: { matchLabels: { of: name } }, template: template(name, 1) }
-    })
-  )
+const complete = (client: Client, work: Effect.Effect<void, unknown>) =>
+  Deployments.until(client, fleet, Deployments.isAvailable, work)
 
 const rollOut = (client: Client) =>
-  complete(client, (name) =>
-    client.patch(Deployment, { namespace, name }, Patch.merge({ spec: { template: template(name, 2) } }))
+  Deployments.forEach(fleet, (name) =>
+    client.patch(Deployment, { namespace, name }, Patch.merge({ spec: { template: Deployments.template(name, 2) } }))
   )
-
-const remove = (client: Client) =>
-  Effect.gen(function* () {
-    const { metadata } = yield* client.list(Pod, { namespace, limit: 1 })
-    let left = pods
-    const gone = client
-      .watch(Pod, { namespace, resourceVersion: metadata.resourceVersion ?? "", timeoutSeconds: 900 })
-      .pipe(
-        Stream.takeUntil(({ type }) => type === "DELETED" && --left === 0),
-        Stream.runDrain
-      )
-    const all = Effect.forEach(
-      names,
-      (name) => client.delete(Deployment, { namespace, name }, { propagationPolicy: "Background" }),
-      { concurrency: 8, discard: true }
-    )
-    yield* Effect.all([gone, all], { concurrency: "unbounded" })
-  })
 
 const ours = (where: Stand.Server, client: Client) =>
   Effect.gen(function* () {
@@ -91,9 +42,9 @@ const ours = (where: Stand.Server, client: Client) =>
         const seconds = (performance.now() - began) / 1000
         return { cpu: (Stand.usageOf(running).cpuMillis - before) / pods, seconds }
       })
-    const created = yield* cost(create(client))
-    const rolled = yield* cost(rollOut(client))
-    const deleted = yield* cost(remove(client))
+    const created = yield* cost(complete(client, Deployments.create(client, fleet)))
+    const rolled = yield* cost(complete(client, rollOut(client)))
+    const deleted = yield* cost(Deployments.pods(client, fleet, "DELETED", Deployments.remove(client, fleet)))
     return { created, rolled, deleted, peakMiB: Stand.usageOf(running).peakMiB }
   }).pipe(Effect.scoped)
 

@@ -5,56 +5,21 @@
  * otherwise the embedded one in a third process.
  */
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
-import { Deployment, Namespace } from "../src/kube/resources.ts"
+import { Namespace } from "../src/kube/resources.ts"
 import type { KubeClient } from "../src/layers/KubeClient.ts"
 import type { Figure } from "./figure.ts"
+import * as Deployments from "./loops/deployments.ts"
 import * as Stand from "./loops/stand.ts"
 
 const [deployments, replicas] = [50, 40]
 const pods = deployments * replicas
-const template = {
-  metadata: { labels: { app: "load" } },
-  spec: { containers: [{ name: "main", image: "example.test/main:1" }] }
-}
-
-const isComplete = ({ metadata, spec, status }: Deployment): boolean =>
-  status?.observedGeneration === metadata.generation &&
-  status?.replicas === spec?.replicas &&
-  status?.updatedReplicas === spec?.replicas
-
 /** Creates all Deployments and waits until each is complete; returns milliseconds. */
 const rollOut = (client: KubeClient["Service"]) =>
   Effect.gen(function* () {
     yield* client.create(Namespace, { metadata: { name: "load" } })
+    const fleet = Deployments.fleet("load", deployments, replicas)
     const began = performance.now()
-    const complete = new Set<string>()
-    yield* Effect.all(
-      [
-        client.watch(Deployment, { namespace: "load", timeoutSeconds: 600 }).pipe(
-          Stream.takeUntil(({ object }) => {
-            const deployment = object as Deployment
-            if (isComplete(deployment)) complete.add(deployment.metadata.name)
-            return complete.size === deployments
-          }),
-          Stream.runDrain
-        ),
-        Effect.forEach(
-          Array.from({ length: deployments }, (_, i) => `load-${i}`),
-          (name) =>
-            client.create(Deployment, {
-              metadata: { namespace: "load", name },
-              spec: {
-                replicas,
-                selector: { matchLabels: { app: "load", of: name } },
-                template: { ...template, metadata: { labels: { app: "load", of: name } } }
-              }
-            }),
-          { concurrency: 8, discard: true }
-        )
-      ],
-      { concurrency: "unbounded" }
-    )
+    yield* Deployments.until(client, fleet, Deployments.isUpdated, Deployments.create(client, fleet))
     return performance.now() - began
   })
 
@@ -67,7 +32,7 @@ const floor = (where: Stand.Server, client: KubeClient["Service"]) =>
       Stand.plainly(where, pods, (index) => ({
         method: "POST",
         path: "/api/v1/namespaces/floor/pods",
-        body: { ...template, metadata: { name: `p-${index}` } }
+        body: { ...Deployments.template("load-0"), metadata: { name: `p-${index}` } }
       }))
     )
   )

@@ -3,8 +3,13 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import * as Deadlines from "../../../src/platform/http/Deadlines.ts"
 import { runs } from "../../support/runs.ts"
+
+setFlagsFromString("--expose-gc")
+const collect = runInNewContext("gc") as () => void
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
@@ -45,6 +50,41 @@ describe("deadlines", () => {
       )
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
     })
+  )
+
+  it.effect("keep nothing of requests that have their response", () =>
+    Effect.gen(function* () {
+      const { addUnsafe } = yield* Deadlines.make
+      const requests: Array<WeakRef<object>> = []
+      /** Sixty at a time, as over a number of connections. */
+      const batch = () => {
+        const forget = Array.from({ length: 60 }, () => {
+          const request = { body: "" }
+          requests.push(new WeakRef(request))
+          return addUnsafe(70, () => (request.body = "late"))
+        })
+        // The next ones begin before these have ended.
+        return () => forget.forEach((one) => one())
+      }
+      const going = [batch()]
+      // The fiber sleeps until the first is due.
+      yield* TestClock.adjust(1)
+      const finish = () => going.shift()?.()
+      const goOn = () => {
+        for (let i = 0; i < 50; i++) {
+          going.push(batch())
+          finish()
+        }
+        finish()
+      }
+      goOn()
+      // A weak reference holds its object until the end of the turn in which it was made, or was read.
+      for (let turn = 0; turn < 3; turn++) {
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+        collect()
+      }
+      assert.strictEqual(requests.filter((one) => one.deref() !== undefined).length, 0)
+    }).pipe(Effect.scoped)
   )
 
   it.effect("come in the order of their times, whatever the limits, and none after the scope", () =>
