@@ -3,7 +3,6 @@
  * a probe is only served after the loop is free again. While the loop is blocked it does not respond at all, and the probe times out.
  */
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Monotonic from "../../streams/monotonic.ts"
@@ -53,17 +52,16 @@ export const make: Effect.Effect<Lag, never, Scope.Scope> = Effect.gen(function*
   const clock = yield* Clock.Clock
   const now = Monotonic.millis(clock)
   const worst = new Worst()
-  let asked = now()
+  // The time of the last wake-up, and not of the sleep after it: other fibers may run between the two, and block.
+  let woken = now()
   let last = 0
-  const overdue = (): number => Math.max(0, now() - asked - pace)
-  const once = Effect.suspend(() => {
-    asked = now()
-    return Effect.map(clock.sleep(Duration.millis(pace)), () => {
-      last = overdue()
-      worst.record(now(), last)
-    })
+  const overdue = (): number => Math.max(0, now() - woken - pace)
+  const measure = Effect.sync(() => {
+    last = overdue()
+    woken = now()
+    worst.record(woken, last)
   })
-  yield* Effect.forkScoped(Effect.forever(once))
+  yield* measure.pipe(Effect.delay(pace), Effect.forever, Effect.forkScoped)
   return {
     worstUnsafe: () => Math.max(worst.at(now()), overdue()),
     lastUnsafe: () => Math.max(last, overdue())

@@ -6,9 +6,18 @@ import * as Schema from "effect/Schema"
 import { TestClock } from "effect/testing"
 import * as Lag from "../../../src/manager/probes/lag.ts"
 
-/** The clock of a blocked event loop: sleepers wake on time, and then the clock shows a later time. */
+/**
+ * The clock of a blocked event loop: sleepers wake on time, and then the clock shows a later time. The block begins at once, or in a fiber that runs
+ * after the next one that wakes, in the same turn.
+ */
 const hanging = Effect.map(Clock.Clock, (real) => {
   const state = { behind: 0n }
+  const hang = (millis: number) => void (state.behind += BigInt(millis) * 1_000_000n)
+  let next = 0
+  const block = Effect.sync(() => {
+    hang(next)
+    next = 0
+  })
   const clock: Clock.Clock = {
     currentTimeMillis: real.currentTimeMillis,
     currentTimeNanos: real.currentTimeNanos,
@@ -16,9 +25,9 @@ const hanging = Effect.map(Clock.Clock, (real) => {
     currentTimeMillisUnsafe: () => real.currentTimeMillisUnsafe(),
     currentTimeNanosUnsafe: () => real.currentTimeNanosUnsafe(),
     monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe() + state.behind,
-    sleep: (duration) => real.sleep(duration)
+    sleep: (duration) => Effect.andThen(real.sleep(duration), Effect.asVoid(Effect.forkDetach(block)))
   }
-  return { clock, hang: (millis: number) => (state.behind += BigInt(millis) * 1_000_000n) }
+  return { clock, hang, hangNext: (millis: number) => void (next = millis) }
 })
 
 const Step = Schema.Struct({
@@ -62,6 +71,20 @@ describe("the lag of the event loop", () => {
       assert.match(Lag.failure(lag) ?? "", /^the event loop was blocked for 1[12]\.\d s, more than 10 s/)
       yield* TestClock.adjust("1 minute")
       assert.isUndefined(Lag.failure(lag))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is as long as the loop was blocked, also when the block begins just after the lag was measured", () =>
+    Effect.gen(function* () {
+      const { clock, hangNext } = yield* hanging
+      const lag = yield* Effect.provideService(Lag.make, Clock.Clock, clock)
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(lag.worstUnsafe(), 0)
+      hangNext(12_000)
+      yield* TestClock.adjust("500 millis")
+      assert.isAtLeast(lag.worstUnsafe(), 11_500)
+      yield* TestClock.adjust("5 seconds")
+      assert.isAtLeast(lag.worstUnsafe(), 11_500)
     }).pipe(Effect.scoped)
   )
 })
