@@ -222,7 +222,7 @@ const makeGraphBuilder = Effect.fnUntraced(function* (queues: Queues) {
   }
 
   const begin = Effect.sync(() => {
-    for (const uid of unseen ?? []) if (graph.get(uid)?.observed === false) queues.toDelete.addUnsafe(uid, 0, named)
+    for (const uid of unseen ?? []) if (Graph.isVirtual(graph.get(uid))) queues.toDelete.addUnsafe(uid, 0, named)
     unseen = undefined
   })
   return { graph, absentOwners, processEvent, begin }
@@ -312,7 +312,7 @@ const workers = Effect.fnUntraced(function* (
     remove(node).pipe(
       Effect.andThen(
         Effect.suspend(() =>
-          graph.get(node.identity.uid)?.observed === false ? Effect.fail(new Unobserved()) : Effect.void
+          Graph.isVirtual(graph.get(node.identity.uid)) ? Effect.fail(new Unobserved()) : Effect.void
         )
       ),
       Effect.catchTag("MisplacedOwner", (error) => Effect.logDebug(`${Identity.show(node.identity)}: ${error.message}`))

@@ -1,7 +1,8 @@
 /**
  * Processes an object whose owners may be absent: reads the object and its owners from the server, plans, applies.
- * The graph only selects candidates; nothing is deleted because of the graph alone. Source:
- * pkg/controller/garbagecollector: attemptToDeleteItem.
+ * The graph only selects candidates; nothing is deleted because of the graph alone. An object all of whose owners are known
+ * to be absent is not read: it is deleted on the condition that it is unchanged since it was observed, and read if it is not.
+ * Source: pkg/controller/garbagecollector: attemptToDeleteItem.
  */
 import * as Effect from "effect/Effect"
 import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"
@@ -80,9 +81,23 @@ export const attempt = (deps: Deps) => {
     }
   }
 
+  /** Most objects of a cascade, and whether one needs no more than this. */
+  const removeUnread = ({ identity, observed, owners, waitsFor }: Graph.Node): Effect.Effect<boolean, Failure> => {
+    const isAbandoned = owners.length > 0 && owners.every((owner) => isKnownAbsent(deps, identity, owner))
+    if (!isAbandoned || waitsFor !== undefined || observed?.resourceVersion === undefined) return Effect.succeed(false)
+    return Effect.flatMap(
+      objects.removeUnchanged(identity, { metadata: observed }, Plan.propagationOf(observed)),
+      (outcome) =>
+        outcome === "absent"
+          ? Effect.as(absent(identity, identity.namespace === ""), true)
+          : Effect.succeed(outcome === "done")
+    )
+  }
+
   return Effect.fnUntraced(function* (node: Graph.Node) {
     const { identity } = node
     if (node.beingDeleted && node.waitsFor !== "dependents") return
+    if (yield* removeUnread(node)) return
     const { clusterScoped, object } = yield* objects.find(identity)
     if (object === undefined) return yield* absent(identity, clusterScoped)
     if (node.waitsFor === "dependents") {
@@ -100,17 +115,15 @@ export const attempt = (deps: Deps) => {
   })
 }
 
+/** The owner may be in the namespace of the dependent, or in none. */
+const isKnownAbsent = ({ absentOwners }: Deps, { namespace }: Identity.Identity, reference: OwnerReference): boolean =>
+  absentOwners.has(Identity.named(reference, "")) || absentOwners.has(Identity.named(reference, namespace))
+
 /** Asks the server unless the owner is known to be absent. */
-const judge = Effect.fnUntraced(function* (
-  { absentOwners, objects }: Deps,
-  dependent: Identity.Identity,
-  reference: OwnerReference
-) {
-  const near = Identity.named(reference, dependent.namespace)
-  const global = Identity.named(reference, "")
-  if (absentOwners.has(global) || absentOwners.has(near)) return "dangling" as const
-  const { clusterScoped, object } = yield* objects.find(near)
+const judge = Effect.fnUntraced(function* (deps: Deps, dependent: Identity.Identity, reference: OwnerReference) {
+  if (isKnownAbsent(deps, dependent, reference)) return "dangling" as const
+  const { clusterScoped, object } = yield* deps.objects.find(Identity.named(reference, dependent.namespace))
   if (object !== undefined) return Plan.standingOf(object)
-  absentOwners.add(clusterScoped ? global : near)
+  deps.absentOwners.add(Identity.named(reference, clusterScoped ? "" : dependent.namespace))
   return "dangling" as const
 })

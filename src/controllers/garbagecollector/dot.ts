@@ -34,7 +34,7 @@ export const render = (graph: Graph, uids: ReadonlyArray<Uid> = []): string => {
 
 /** Higher for objects that explain why a deletion does not finish. */
 const urgency = ({ beingDeleted, observed, waitsFor }: Node): number =>
-  (waitsFor === undefined ? 0 : 4) + (observed ? 0 : 2) + (beingDeleted ? 1 : 0)
+  (waitsFor === undefined ? 0 : 4) + (observed === undefined ? 2 : 0) + (beingDeleted ? 1 : 0)
 
 const connected = (graph: Graph, uids: ReadonlyArray<Uid>): ReadonlyArray<Node> => {
   const found = new Map<Uid, Node>()
@@ -52,14 +52,14 @@ const connected = (graph: Graph, uids: ReadonlyArray<Uid>): ReadonlyArray<Node> 
 const definition = ({ beingDeleted, identity, observed, waitsFor }: Node): string => {
   const { apiVersion, kind, name, namespace, uid } = identity
   const facts = [
-    ...(observed ? [] : ["not observed"]),
+    ...(observed === undefined ? ["not observed"] : []),
     ...(beingDeleted ? ["being deleted"] : []),
     ...(waitsFor === undefined
       ? []
       : [waitsFor === "dependents" ? "waits for its dependents" : "orphans its dependents"])
   ]
   const label = [`${kind} ${namespace === "" ? "" : `${namespace}/`}${name}`, apiVersion, ...facts].join("\n")
-  return `  ${quoted(uid)} [label=${quoted(label)}${observed ? "" : " style=dashed"}];`
+  return `  ${quoted(uid)} [label=${quoted(label)}${observed === undefined ? " style=dashed" : ""}];`
 }
 
 /** Quotes a text from the server or a user for DOT. */

@@ -12,11 +12,13 @@ import * as Identity from "./identity.ts"
 import type { Uid } from "./identity.ts"
 import * as References from "./references.ts"
 
+export type Metadata = KubeObject["metadata"]
+
 /** A live view: later events change it. */
 export interface Node {
   readonly identity: Identity.Identity
-  /** False for a virtual node, whose identity comes from a reference. */
-  readonly observed: boolean
+  /** The object as it was last observed; undefined for a virtual node, whose identity comes from a reference. */
+  readonly observed: Metadata | undefined
   readonly owners: ReadonlyArray<OwnerReference>
   readonly beingDeleted: boolean
   /** What the deletion waits for; `orphan` takes precedence if both finalizers are set. */
@@ -25,7 +27,7 @@ export interface Node {
 
 export type Event =
   /** An informer reported the object as added or updated. */
-  | { readonly _tag: "Observed"; readonly identity: Identity.Identity; readonly metadata: KubeObject["metadata"] }
+  | { readonly _tag: "Observed"; readonly identity: Identity.Identity; readonly metadata: Metadata }
   /** An informer reported the object as deleted; `watched` is false if that was inferred from a list. */
   | { readonly _tag: "Deleted"; readonly uid: Uid; readonly watched: boolean }
   /**
@@ -73,7 +75,7 @@ export interface Graph {
 
 interface Entry extends Node {
   identity: Identity.Identity
-  observed: boolean
+  observed: Metadata | undefined
   owners: ReadonlyArray<OwnerReference>
   beingDeleted: boolean
   waitsFor: Node["waitsFor"]
@@ -111,15 +113,12 @@ export const make = (): Graph => {
     return false
   }
 
-  const observe = (
-    identity: Identity.Identity,
-    { deletionTimestamp, finalizers, ownerReferences }: KubeObject["metadata"],
-    note: Noting
-  ): void => {
-    const node = nodes.get(identity.uid) ?? entry(identity, true)
+  const observe = (identity: Identity.Identity, metadata: Metadata, note: Noting): void => {
+    const { deletionTimestamp, finalizers, ownerReferences } = metadata
+    const node = nodes.get(identity.uid) ?? entry(identity, metadata)
     nodes.set(identity.uid, node)
-    if (!node.observed && !Identity.isSame(node.identity, identity)) examineMistaken(identity, note)
-    node.observed = true
+    if (node.observed === undefined && !Identity.isSame(node.identity, identity)) examineMistaken(identity, note)
+    node.observed = metadata
     // Also for an observed node: its resource may be watched in another version now.
     node.identity = identity
     relink(node, ownerReferences ?? none, note)
@@ -180,11 +179,12 @@ export const make = (): Graph => {
     else present.add(node.identity.uid)
     const owner = nodes.get(reference.uid)
     if (owner === undefined) {
-      nodes.set(reference.uid, entry(Identity.named(reference, node.identity.namespace), false))
+      nodes.set(reference.uid, entry(Identity.named(reference, node.identity.namespace), undefined))
       note.toVerify.add(reference.uid)
       return
     }
-    const doubt = References.doubt(owner, reference, node.identity.namespace)
+    const known = { identity: owner.identity, isObserved: owner.observed !== undefined }
+    const doubt = References.doubt(known, reference, node.identity.namespace)
     // A new dependent of an owner in foreground deletion is enqueued, whichever of the two was observed first.
     if (doubt !== undefined || owner.waitsFor === "dependents") note.toDelete.add(node.identity.uid)
     if (doubt === "misplaced") note.misplaced.push({ dependent: node.identity, reference })
@@ -196,7 +196,7 @@ export const make = (): Graph => {
     if (present === undefined || present.size > 0) return
     index.delete(owner)
     // A virtual node without dependents is removed.
-    if (nodes.get(owner)?.observed === false) nodes.delete(owner)
+    if (isVirtual(nodes.get(owner))) nodes.delete(owner)
   }
 
   /** Removes the node. Its dependents are enqueued, and the owners whose foreground deletion it may have blocked. */
@@ -219,11 +219,11 @@ export const make = (): Graph => {
     const proven = clusterScoped ? { ...requested, namespace: "" } : requested
     const isRequested = Identity.isSame(node.identity, requested)
     const { matching, mistaken } = References.partition(dependentsOf(requested.uid), proven)
-    if (node.observed ? isRequested : mistaken.length === 0) return remove(node, proven, note)
+    if (node.observed === undefined ? mistaken.length === 0 : isRequested) return remove(node, proven, note)
     // The object may exist under other coordinates: only dependents with these coordinates are enqueued.
     if (matching.length > 0) note.absent.push(proven)
     for (const { identity } of matching) note.toDelete.add(identity.uid)
-    if (node.observed || !isRequested) return
+    if (node.observed !== undefined || !isRequested) return
     node.identity = References.alternative(mistaken, proven) ?? node.identity
   }
 
@@ -234,13 +234,13 @@ export const make = (): Graph => {
   const unwatch = (apiVersion: string, kind: string, note: Noting): void => {
     for (const node of Array.from(nodes.values())) {
       const { identity } = node
-      if (!node.observed || identity.apiVersion !== apiVersion || identity.kind !== kind) continue
+      if (node.observed === undefined || identity.apiVersion !== apiVersion || identity.kind !== kind) continue
       if (!index.has(identity.uid)) {
         remove(node, undefined, note)
         continue
       }
       relink(node, none, note)
-      Object.assign(node, entry(identity, false))
+      Object.assign(node, entry(identity, undefined))
       note.toVerify.add(identity.uid)
     }
   }
@@ -277,13 +277,16 @@ export const make = (): Graph => {
 
 const none: ReadonlyArray<never> = []
 
-const entry = (identity: Identity.Identity, observed: boolean): Entry => ({
+const entry = (identity: Identity.Identity, observed: Metadata | undefined): Entry => ({
   identity,
   observed,
   owners: none,
   beingDeleted: false,
   waitsFor: undefined
 })
+
+/** Whether the node is there, and no informer has observed its object. */
+export const isVirtual = (node: Node | undefined): boolean => node !== undefined && node.observed === undefined
 
 const phaseOf = (finalizers: ReadonlyArray<string>): Node["waitsFor"] =>
   finalizers.includes(orphanFinalizer)

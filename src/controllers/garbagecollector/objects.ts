@@ -45,6 +45,12 @@ export interface Objects {
    * references are unchanged; otherwise the conflict is the failure.
    */
   readonly remove: (identity: Identity, judged: KubeObject, propagation: Propagation) => Call<Outcome>
+  /** Deletes the object only in the state that was judged; otherwise it is `changed`. */
+  readonly removeUnchanged: (
+    identity: Identity,
+    judged: KubeObject,
+    propagation: Propagation
+  ) => Call<Outcome | "changed">
   /** Does nothing if the object or the finalizer is absent. */
   readonly removeFinalizer: (identity: Identity, finalizer: string) => Call<void>
 }
@@ -84,22 +90,29 @@ export const make = (client: KubeClient["Service"], discovery: Discovery["Servic
     return object === undefined ? ("absent" as const) : yield* send(identity, change.merge(object))
   })
 
-  const remove = Effect.fnUntraced(function* (identity: Identity, judged: KubeObject, propagationPolicy: Propagation) {
+  const attempt = Effect.fnUntraced(function* (
+    identity: Identity,
+    propagationPolicy: Propagation,
+    preconditions: NonNullable<DeleteOptions["preconditions"]>
+  ) {
     const { resource, target } = yield* locate(identity)
-    const { uid } = identity
-    const { resourceVersion } = judged.metadata
-    const attempt = (preconditions: NonNullable<DeleteOptions["preconditions"]>) =>
-      client.delete(resource, target, { propagationPolicy, preconditions })
-    const again = (conflict: ApiError.ApiError) =>
-      Effect.flatMap(client.get(resource, target), ({ metadata }) => {
-        const holds =
-          metadata.uid === uid &&
-          metadata.resourceVersion !== resourceVersion &&
-          Equal.equals(metadata.ownerReferences ?? [], judged.metadata.ownerReferences ?? [])
-        return holds ? attempt({ uid }) : Effect.fail(conflict)
-      })
-    return yield* Effect.catchIf(attempt({ uid, resourceVersion }), isConflict, again)
+    yield* client.delete(resource, target, { propagationPolicy, preconditions })
+    return "done" as const
   })
+
+  const removeUnchanged = (identity: Identity, { metadata: { resourceVersion } }: KubeObject, policy: Propagation) =>
+    attempt(identity, policy, { uid: identity.uid, resourceVersion })
+
+  const remove = (identity: Identity, judged: KubeObject, propagation: Propagation) =>
+    Effect.catchIf(removeUnchanged(identity, judged, propagation), isConflict, (conflict) =>
+      Effect.flatMap(find(identity), ({ object }): Call<Outcome> => {
+        if (object === undefined) return Effect.succeed("absent")
+        const holds =
+          object.metadata.resourceVersion !== judged.metadata.resourceVersion &&
+          Equal.equals(object.metadata.ownerReferences ?? [], judged.metadata.ownerReferences ?? [])
+        return holds ? attempt(identity, propagation, { uid: identity.uid }) : Effect.fail(conflict)
+      })
+    )
 
   const removeFinalizer = Effect.fnUntraced(function* (identity: Identity, finalizer: string) {
     const { object } = yield* find(identity)
@@ -118,9 +131,12 @@ export const make = (client: KubeClient["Service"], discovery: Discovery["Servic
           () => patchLive(identity, change)
         )
       ),
-    remove: (identity, judged, propagation) =>
-      Effect.map(unlessAbsent(identity, remove(identity, judged, propagation)), (answer) =>
-        answer === "absent" ? answer : "done"
+    remove: (identity, judged, propagation) => unlessAbsent(identity, remove(identity, judged, propagation)),
+    removeUnchanged: (identity, judged, propagation) =>
+      Effect.catchIf(
+        unlessAbsent(identity, removeUnchanged(identity, judged, propagation)),
+        isConflict,
+        (): Call<"changed"> => Effect.succeed("changed")
       ),
     removeFinalizer: (identity, finalizer) =>
       Effect.asVoid(
@@ -128,14 +144,14 @@ export const make = (client: KubeClient["Service"], discovery: Discovery["Servic
           identity,
           Effect.retry(removeFinalizer(identity, finalizer), {
             ...conflictRetry,
-            while: (error) => error._tag === "ApiError" && isConflict(error)
+            while: isConflict
           })
         )
       )
   }
 }
 
-const isConflict = (error: ApiError.ApiError): boolean => ApiError.hasReason(error, "Conflict")
+const isConflict = (error: Failure): boolean => error._tag === "ApiError" && ApiError.hasReason(error, "Conflict")
 
 /** `apps/v1` or `v1`. Any other text is looked up too, and not found. */
 const parseVersion = (apiVersion: string): { readonly group: string; readonly version: string } => {

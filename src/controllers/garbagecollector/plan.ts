@@ -44,11 +44,11 @@ export const plan = (
     const unblock = dependents.some(({ waitsFor }) => waitsFor === "dependents")
     return { _tag: "Delete", propagation: "Foreground", unblock }
   }
-  return { _tag: "Delete", propagation: ownPolicy(object.metadata.finalizers ?? []), unblock: false }
+  return { _tag: "Delete", propagation: propagationOf(object.metadata), unblock: false }
 }
 
 /** An earlier deletion's propagation policy is kept. */
-const ownPolicy = (finalizers: ReadonlyArray<string>): Propagation => {
+export const propagationOf = ({ finalizers = [] }: Graph.Metadata): Propagation => {
   if (finalizers.includes(Graph.orphanFinalizer)) return "Orphan"
   return finalizers.includes(Graph.foregroundFinalizer) ? "Foreground" : "Background"
 }

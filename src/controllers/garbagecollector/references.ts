@@ -27,16 +27,15 @@ export const namesSame = (a: OwnerReference, b: OwnerReference): boolean =>
  * correct, which only the server knows.
  */
 export const doubt = (
-  owner: { readonly identity: Identity.Identity; readonly observed: boolean },
+  { identity, isObserved }: { readonly identity: Identity.Identity; readonly isObserved: boolean },
   reference: OwnerReference,
   namespace: string
 ): "misplaced" | "doubtful" | undefined => {
-  const { identity, observed } = owner
-  if (identity.namespace !== "" && identity.namespace !== namespace) return observed ? "misplaced" : "doubtful"
+  if (identity.namespace !== "" && identity.namespace !== namespace) return isObserved ? "misplaced" : "doubtful"
   if (!Identity.isNamedBy(identity, reference)) return "doubtful"
   // Coordinates from a cluster-scoped dependent: the kind may be namespaced, and this dependent's coordinates the right
   // ones.
-  return identity.namespace === "" && namespace !== "" && !observed ? "doubtful" : undefined
+  return identity.namespace === "" && namespace !== "" && !isObserved ? "doubtful" : undefined
 }
 
 /**

@@ -24,6 +24,7 @@ const object = (
     name: uid,
     uid,
     namespace: "red",
+    resourceVersion: "1",
     ownerReferences,
     ...(deleting === undefined ? {} : { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: deleting })
   }
@@ -55,6 +56,14 @@ const attempt = Effect.fnUntraced(function* (
       ),
     remove: ({ uid }, judged, propagation) =>
       Effect.as(request(`delete ${uid} judged as ${judged.metadata.uid}: ${propagation}`), answer),
+    removeUnchanged: ({ uid }, judged, propagation) => {
+      const now = stored.find(({ metadata }) => metadata.uid === uid)?.metadata
+      const isChanged = now !== undefined && now.resourceVersion !== judged.metadata.resourceVersion
+      return Effect.as(
+        request(`delete ${uid} if unchanged: ${propagation}`),
+        now === undefined ? "absent" : isChanged ? "changed" : answer
+      )
+    },
     removeFinalizer: ({ uid }, finalizer) => request(`remove ${finalizer} from ${uid}`)
   }
   const absentOwners = AttemptToDelete.absentOwners(9)
@@ -160,8 +169,34 @@ describe("an attempt to delete", () => {
         assert.include(a, `get red/${owner}`)
         const [near, global] = ["red", ""].map((namespace) => absentOwners.has(Identity.named(to(owner), namespace)))
         assert.deepStrictEqual([near, global], owner === "node" ? [false, true] : [true, false])
-        assert.deepStrictEqual(yield* run("a"), ["get red/a", "delete a judged as a: Background"])
+        assert.deepStrictEqual(yield* run("a"), ["delete a if unchanged: Background"])
       }
+    })
+  )
+
+  it.effect("reads an object whose owners are known to be absent only if it has changed since it was observed", () =>
+    Effect.gen(function* () {
+      const changed = (change: Partial<KubeObject["metadata"]>): ReadonlyArray<KubeObject> => [
+        { metadata: { ...object("a", [to("gone")]).metadata, resourceVersion: "2", ...change } }
+      ]
+      const second = (stored: ReadonlyArray<KubeObject>, finalizers: ReadonlyArray<string> = []) =>
+        Effect.gen(function* () {
+          const seen: KubeObject = { metadata: { ...object("a", [to("gone")]).metadata, finalizers } }
+          const { absentOwners, run } = yield* attempt([seen], stored)
+          absentOwners.add(Identity.named(to("gone"), "red"))
+          return yield* run("a")
+        })
+      const first = "delete a if unchanged: Background"
+      const reread = [first, "get red/a"]
+      assert.deepStrictEqual(yield* second(changed({ ownerReferences: [] })), reread)
+      assert.deepStrictEqual(yield* second(changed({ deletionTimestamp: "2026-01-01T00:00:00Z" })), reread)
+      assert.deepStrictEqual(yield* second(changed({ finalizers: ["orphan"] })), [
+        ...reread,
+        "delete a judged as a: Orphan"
+      ])
+      assert.deepStrictEqual(yield* second([]), [first, "absent red/a"])
+      // The propagation of an earlier deletion that the graph has observed is kept.
+      assert.deepStrictEqual(yield* second(changed({ resourceVersion: "1" }), ["a.b/c"]), [first])
     })
   )
 })

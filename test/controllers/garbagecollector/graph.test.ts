@@ -51,14 +51,14 @@ describe("an owner that was never observed", () => {
     assert.deepStrictEqual(findings(observed("child", [to("owner")])), { toVerify: ["owner"] })
     assert.deepStrictEqual(graph.get("owner"), {
       identity: identity("owner"),
-      observed: false,
+      observed: undefined,
       owners: [],
       beingDeleted: false,
       waitsFor: undefined
     })
     assert.deepStrictEqual(findings(observed("second", [to("owner")])), {})
     assert.deepStrictEqual(findings(observed("owner")), {})
-    assert.isTrue(graph.get("owner")?.observed)
+    assert.isFalse(Graph.isVirtual(graph.get("owner")))
     assert.deepStrictEqual(
       graph.dependents("owner").map((node) => node.identity.uid),
       ["child", "second"]
@@ -142,7 +142,7 @@ describe("an observed owner", () => {
       toDelete: ["child"],
       absent: [identity("owner", { name: "other" })]
     })
-    assert.isTrue(graph.get("owner")?.observed)
+    assert.isFalse(Graph.isVirtual(graph.get("owner")))
   })
 
   it("keeps its identity when it is absent under other coordinates", () => {
@@ -271,8 +271,8 @@ describe("a resource that is not watched any more", () => {
     )
     assert.deepStrictEqual(findings(unwatched), { toVerify: ["owner"], toDelete: ["waiting"] })
     assert.deepStrictEqual(
-      ["owner", "child", "leaf", "blocker"].map((uid) => graph.get(uid)?.observed),
-      [false, true, undefined, undefined]
+      ["owner", "child", "leaf", "blocker"].map((uid) => Graph.isVirtual(graph.get(uid))),
+      [true, false, false, false]
     )
     assert.deepStrictEqual(graph.dependents("child"), [])
     assert.deepStrictEqual(findings(observed("owner")), {})
@@ -313,7 +313,7 @@ describe("references that change", () => {
   it("keep an observed owner without references, and whose deletion has no findings", () => {
     const { findings, graph } = after(observed("owner"), observed("child", [to("owner")]))
     assert.deepStrictEqual(findings(observed("child")), {})
-    assert.isTrue(graph.get("owner")?.observed)
+    assert.isFalse(Graph.isVirtual(graph.get("owner")))
     assert.deepStrictEqual(findings(deleted("owner")), {})
   })
 
@@ -400,6 +400,6 @@ describe("events", () => {
     )
     assert.deepStrictEqual(findings({ _tag: "Unwatched", apiVersion: "v1", kind: "Thing" }), { toVerify: ["owner"] })
     assert.deepStrictEqual(graph.dependents("top"), [])
-    assert.deepInclude(graph.get("owner"), { observed: false, owners: [] })
+    assert.deepInclude(graph.get("owner"), { observed: undefined, owners: [] })
   })
 })

@@ -13,7 +13,7 @@ import * as AttemptToDelete from "../../../src/controllers/garbagecollector/atte
 import * as AttemptToOrphan from "../../../src/controllers/garbagecollector/attemptToOrphan.ts"
 import * as Graph from "../../../src/controllers/garbagecollector/graph.ts"
 import type * as Identity from "../../../src/controllers/garbagecollector/identity.ts"
-import { MisplacedOwner, type Objects } from "../../../src/controllers/garbagecollector/objects.ts"
+import { MisplacedOwner, type Objects, type Propagation } from "../../../src/controllers/garbagecollector/objects.ts"
 import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
 import { NotServed } from "../../../src/layers/Discovery.ts"
 import { natural } from "../../streams/arbitraries.ts"
@@ -106,7 +106,7 @@ export class Model {
   }
 
   state(): string {
-    const virtual = this.past.map(({ uid }) => this.graph.get(uid)?.observed)
+    const virtual = this.past.map(({ uid }) => Graph.isVirtual(this.graph.get(uid)))
     return `${[...this.objects.values()].map(show).join("\n")}\n${virtual.join()}\n${this.graph.size()}`
   }
 
@@ -117,6 +117,7 @@ export class Model {
     const owners = [...new Map(references.map((one) => [one.uid, one])).values()]
     const object: Stored = {
       uid: `u${serial}`,
+      version: 0,
       apiVersion: "v1",
       kind,
       namespace: kind === "Node" ? "" : (pick(namespaces, a >> 3) ?? ""),
@@ -194,7 +195,8 @@ export class Model {
   }
 
   /** An object that is being deleted is removed with its last finalizer. */
-  private store(object: Stored): void {
+  private store(changed: Stored): void {
+    const object = { ...changed, version: changed.version + 1 }
     if (object.deleting && object.finalizers.length === 0) {
       this.objects.delete(object.uid)
       this.pending.get(object.kind)?.push({ _tag: "Deleted", uid: object.uid })
@@ -281,7 +283,7 @@ export class Model {
     this.orphaning = undefined
     const failed = Result.isFailure(result) && result.failure._tag !== "MisplacedOwner"
     if (failed && queue === this.toOrphan) throw new Violation(`orphaning failed: ${result.failure.message}`)
-    if (failed || this.graph.get(uid)?.observed === false) this.retries.add(uid)
+    if (failed || Graph.isVirtual(this.graph.get(uid))) this.retries.add(uid)
   }
 
   private makeServer(): Objects {
@@ -295,6 +297,17 @@ export class Model {
         clusterScoped: identity.kind === "Node",
         object: this.oracle.exists(identity) ? { metadata: metadataOf(this.oracle.stored(identity.uid)) } : undefined
       }))
+    const remove = (identity: Identity.Identity, propagation: Propagation) =>
+      Effect.map(find(identity), ({ object }) => {
+        if (object === undefined) return "absent" as const
+        const stored = this.oracle.stored(identity.uid)
+        const solid = stored.owners.find((one) => this.oracle.standing(stored, one) === "solid")
+        if (solid !== undefined) throw new Violation(`deleted ${show(stored)}, owned by ${solid.uid}`)
+        if (stored.owners.length === 0) throw new Violation(`deleted ${show(stored)}, which never had an owner`)
+        const policy = { Background: "", Foreground: "foregroundDeletion", Orphan: "orphan" }[propagation]
+        this.userDeletes(stored, policy)
+        return "done" as const
+      })
     return {
       find,
       patch: (identity, change) =>
@@ -304,17 +317,13 @@ export class Model {
           this.patched(this.oracle.stored(identity.uid), metadata.ownerReferences ?? [])
           return { metadata: metadataOf(this.oracle.stored(identity.uid)) }
         }),
-      remove: (identity, _, propagation) =>
-        Effect.map(find(identity), ({ object }) => {
-          if (object === undefined) return "absent" as const
-          const stored = this.oracle.stored(identity.uid)
-          const solid = stored.owners.find((one) => this.oracle.standing(stored, one) === "solid")
-          if (solid !== undefined) throw new Violation(`deleted ${show(stored)}, owned by ${solid.uid}`)
-          if (stored.owners.length === 0) throw new Violation(`deleted ${show(stored)}, which never had an owner`)
-          const policy = { Background: "", Foreground: "foregroundDeletion", Orphan: "orphan" }[propagation]
-          this.userDeletes(stored, policy)
-          return "done" as const
-        }),
+      remove: (identity, _, propagation) => remove(identity, propagation),
+      removeUnchanged: (identity, judged, propagation) =>
+        Effect.flatMap(find(identity), ({ object }) =>
+          object !== undefined && object.metadata.resourceVersion !== judged.metadata.resourceVersion
+            ? Effect.succeed("changed" as const)
+            : remove(identity, propagation)
+        ),
       removeFinalizer: (identity, finalizer) =>
         Effect.map(find(identity), ({ object }) => {
           if (object === undefined) return
@@ -351,7 +360,7 @@ export class Model {
       const found = graph.dependents(identity.uid)
       if (expected.length !== found.length || expected.some((one) => !found.includes(one)))
         throw new Violation(`the dependents of ${identity.uid} differ`)
-      if (!observed && (found.length === 0 || owners.length > 0))
+      if (observed === undefined && (found.length === 0 || owners.length > 0))
         throw new Violation(`virtual node ${identity.uid} has no dependents, or has owners`)
     }
   }

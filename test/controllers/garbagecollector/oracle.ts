@@ -15,6 +15,7 @@ export interface Stored extends Identity.Identity {
   readonly owners: ReadonlyArray<OwnerReference>
   readonly finalizers: ReadonlyArray<string>
   readonly deleting: boolean
+  readonly version: number
 }
 
 export const show = (object: Stored): string =>
@@ -23,6 +24,7 @@ export const show = (object: Stored): string =>
 export const metadataOf = (object: Stored): KubeObject["metadata"] => ({
   name: object.name,
   uid: object.uid,
+  resourceVersion: String(object.version),
   ownerReferences: object.owners,
   finalizers: object.finalizers,
   ...(object.namespace === "" ? {} : { namespace: object.namespace }),

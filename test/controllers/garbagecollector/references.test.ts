@@ -33,8 +33,8 @@ describe("References.namesSame", () => {
 })
 
 describe("References.doubt", () => {
-  const doubt = (owner: Partial<Identity.Identity>, observed: boolean, namespace: string, reference = to("a")) =>
-    References.doubt({ identity: identity("a", owner), observed }, reference, namespace)
+  const doubt = (owner: Partial<Identity.Identity>, isObserved: boolean, namespace: string, reference = to("a")) =>
+    References.doubt({ identity: identity("a", owner), isObserved }, reference, namespace)
 
   it("has none about an owner in the same namespace, or an observed cluster-scoped owner", () => {
     assert.isUndefined(doubt({}, true, "red"))

@@ -162,13 +162,19 @@ describe("conflicts and failures", () => {
           const [, b] = yield* makeChain(to, "a", "b")
           yield* remove("a", "Background")
           const sent = yield* recorded([
-            { match: { verb: "delete", resource: "configmaps" }, fault: { _tag: "Delay", millis: 1000 }, times: 1 }
+            { match: { verb: "delete", resource: "configmaps" }, fault: { _tag: "Delay", millis: 1000 }, times: 2 }
           ])
           yield* settle
-          yield* label("b", "changed")
+          // First it has changed since it was observed, and then since it was read.
+          const { uid } = b.metadata
+          const { resourceVersion } = (yield* label("b", "changed")).metadata
           sent.length = 0
           yield* advance("1 second")
-          assert.deepStrictEqual(shown(sent), [["DELETE b", deleteBody("Background", { uid: b.metadata.uid })]])
+          assert.deepStrictEqual(shown(sent), [["DELETE b", deleteBody("Background", { uid, resourceVersion })]])
+          yield* label("b", "again")
+          sent.length = 0
+          yield* advance("1 second")
+          assert.deepStrictEqual(shown(sent), [["DELETE b", deleteBody("Background", { uid })]])
           assert.deepStrictEqual(yield* all, [])
         })
       )
