@@ -1,16 +1,10 @@
 /**
- * One named index of a store: the keys for each value. Each change updates the entry of one key, without a scan. It stores the values of each
- * key, so that a removal is exact even if the index function is not pure. It has keys instead of objects, so an update with the same
- * values changes nothing.
+ * The indexes of a store: the keys of the objects by the values that index functions return. Each change updates the entries of one key, without a scan. The
+ * values of each key are stored, so that a removal is exact even if an index function is not pure. Keys are stored instead of objects, so an update with the
+ * same values changes nothing. A cluster has a hundred thousand pods and some indexes of them, so what one key costs is most of what an index costs: the keys
+ * of a value are in a bucket, and each key has one list of its buckets.
  */
 import * as Key from "../../kube/Key.ts"
-
-export interface Index<in A> {
-  /** Sets the values of the key to those of this object. */
-  readonly set: (key: Key.Key, object: A) => void
-  readonly delete: (key: Key.Key) => void
-  readonly keys: (value: string) => ReadonlySet<Key.Key> | undefined
-}
 
 /** Keys by value, without empty sets. */
 export interface Buckets {
@@ -20,73 +14,36 @@ export interface Buckets {
 }
 
 export const makeBuckets = (): Buckets => {
-  const keysOf = new Map<string, Set<Key.Key>>()
+  const buckets: Values = new Map()
   return {
-    get: (value) => keysOf.get(value),
-    put: (value, key) => {
-      const keys = keysOf.get(value)
-      if (keys === undefined) keysOf.set(value, new Set([key]))
-      else keys.add(key)
-    },
+    get: (value) => buckets.get(value)?.keys,
+    put: (value, key) => bucketOf(buckets, value).keys.add(key),
     take: (value, key) => {
-      const keys = keysOf.get(value)
-      if (keys?.delete(key) === true && keys.size === 0) keysOf.delete(value)
+      const bucket = buckets.get(value)
+      if (bucket !== undefined) leave(bucket, key)
     }
   }
 }
 
-/** The index by namespace, which is a part of the key: it stores no values, and an update changes nothing. */
-export const byNamespace = (): Index<unknown> => {
-  const buckets = makeBuckets()
-  const namespaceOf = (key: Key.Key): string => Key.parse(key).namespace ?? ""
-  return {
-    set: (key) => buckets.put(namespaceOf(key), key),
-    delete: (key) => buckets.take(namespaceOf(key), key),
-    keys: buckets.get
-  }
+/** The keys with one value of one index. It has at least one key. */
+interface Bucket {
+  readonly home: Values
+  readonly value: string
+  readonly keys: Set<Key.Key>
 }
 
-export const make = <A>(of: (object: A) => ReadonlyArray<string>): Index<A> => {
-  const buckets = makeBuckets()
-  /** Never holds an empty array; one string stands for an array of one. */
-  const valuesOf = new Map<Key.Key, string | ReadonlyArray<string>>()
+type Values = Map<string, Bucket>
 
-  const remove = (key: Key.Key): void => {
-    const values = valuesOf.get(key)
-    if (values === undefined) return
-    valuesOf.delete(key)
-    if (typeof values === "string") buckets.take(values, key)
-    else for (const value of values) buckets.take(value, key)
-  }
-
-  return {
-    set: (key, object) => {
-      const values = valuesFor(of, object)
-      if (isSame(valuesOf.get(key), values)) return
-      remove(key)
-      const first = values[0]
-      if (first === undefined) return
-      valuesOf.set(key, values.length === 1 ? first : Array.from(values))
-      for (const value of values) buckets.put(value, key)
-    },
-    delete: remove,
-    keys: buckets.get
-  }
+const bucketOf = (home: Values, value: string): Bucket => {
+  const found = home.get(value)
+  if (found !== undefined) return found
+  const bucket: Bucket = { home, value, keys: new Set() }
+  home.set(value, bucket)
+  return bucket
 }
 
-/** An index function must not corrupt the store: if it throws, the object has no values. */
-const valuesFor = <A>(of: (object: A) => ReadonlyArray<string>, object: A): ReadonlyArray<string> => {
-  try {
-    return of(object)
-  } catch {
-    return []
-  }
-}
-
-const isSame = (before: string | ReadonlyArray<string> | undefined, after: ReadonlyArray<string>): boolean => {
-  if (before === undefined) return after.length === 0
-  if (typeof before === "string") return after.length === 1 && after[0] === before
-  return before.length === after.length && before.every((value, i) => value === after[i])
+const leave = ({ home, keys, value }: Bucket, key: Key.Key): void => {
+  if (keys.delete(key) && keys.size === 0) home.delete(value)
 }
 
 /** All indexes of a store, by name. */
@@ -100,24 +57,79 @@ export interface Group<A> {
   readonly count: (name: string, value: string) => number
 }
 
+interface Index<in A> {
+  readonly of: (object: A) => ReadonlyArray<string>
+  readonly values: Values
+}
+
+const none: ReadonlyArray<never> = []
+
 /** With an index by namespace under the given name. */
 export const makeGroup = <A>(namespaceIndex: string): Group<A> => {
-  const indexes = new Map<string, Index<A>>([[namespaceIndex, byNamespace()]])
+  const byNamespace: Values = new Map()
+  const indexes = new Map<string, Index<A>>()
+  /** In the order of the indexes; the namespace is not among them, because it is a part of the key. */
+  const bucketsOf = new Map<Key.Key, ReadonlyArray<Bucket>>()
+
+  const bucketsFor = (object: A, previous: ReadonlyArray<Bucket>): Array<Bucket> => {
+    const found: Array<Bucket> = []
+    for (const { of, values } of indexes.values())
+      for (const value of valuesFor(of, object)) {
+        const present = previous[found.length]
+        // A comparison is cheaper than a lookup, which hashes a string that the index function has just made.
+        found.push(present?.home === values && present.value === value ? present : bucketOf(values, value))
+      }
+    return found
+  }
+
+  const set = (key: Key.Key, object: A): void => {
+    const previous = bucketsOf.get(key) ?? none
+    const next = bucketsFor(object, previous)
+    if (isSame(previous, next)) return
+    for (const bucket of next) bucket.keys.add(key)
+    for (const bucket of previous) if (!next.includes(bucket)) leave(bucket, key)
+    // An array that has grown has room for more.
+    if (next.length > 0) bucketsOf.set(key, next.slice())
+    else bucketsOf.delete(key)
+  }
+
+  const namespaceOf = (key: Key.Key): string => Key.parse(key).namespace ?? ""
+
+  const keys = (name: string, value: string): ReadonlySet<Key.Key> | undefined =>
+    (name === namespaceIndex ? byNamespace : indexes.get(name)?.values)?.get(value)?.keys
+
+  const has = (name: string): boolean => name === namespaceIndex || indexes.has(name)
+
   return {
     add: (name, of, present) => {
-      if (indexes.has(name)) return
-      const index = make(of)
-      indexes.set(name, index)
-      for (const [key, object] of present) index.set(key, object)
+      if (has(name)) return
+      indexes.set(name, { of, values: new Map() })
+      for (const [key, object] of present) set(key, object)
     },
-    has: (name) => indexes.has(name),
+    has,
     set: (key, object) => {
-      for (const index of indexes.values()) index.set(key, object)
+      bucketOf(byNamespace, namespaceOf(key)).keys.add(key)
+      set(key, object)
     },
     delete: (key) => {
-      for (const index of indexes.values()) index.delete(key)
+      const bucket = byNamespace.get(namespaceOf(key))
+      if (bucket !== undefined) leave(bucket, key)
+      for (const one of bucketsOf.get(key) ?? none) leave(one, key)
+      bucketsOf.delete(key)
     },
-    keys: (name, value) => indexes.get(name)?.keys(value) ?? [],
-    count: (name, value) => indexes.get(name)?.keys(value)?.size ?? 0
+    keys: (name, value) => keys(name, value) ?? none,
+    count: (name, value) => keys(name, value)?.size ?? 0
   }
 }
+
+/** An index function must not corrupt the store: if it throws, the object has no values. */
+const valuesFor = <A>(of: (object: A) => ReadonlyArray<string>, object: A): ReadonlyArray<string> => {
+  try {
+    return of(object)
+  } catch {
+    return none
+  }
+}
+
+const isSame = (a: ReadonlyArray<Bucket>, b: ReadonlyArray<Bucket>): boolean =>
+  a.length === b.length && a.every((one, i) => one === b[i])
