@@ -9,6 +9,7 @@ import type { KubeObject } from "../../kube/Meta.ts"
 import * as ResourceVersion from "../../kube/ResourceVersion.ts"
 import type { Change, ObjectEvent } from "../watch/protocol.ts"
 import * as Index from "./Index.ts"
+import * as Sharing from "./sharing.ts"
 
 /**
  * What a listener of an informer receives: one change of one object, with its previous state. A deletion that the watch missed arrives
@@ -137,6 +138,8 @@ export const makeTable = <A extends KubeObject>(options: Options = {}) => {
   const indexes = Index.makeGroup<A>(namespaceIndex)
   let objects = new Map<Key.Key, A>()
 
+  const shareParts = Sharing.make()
+
   const put = (key: Key.Key, object: A): void => {
     objects.set(key, freeze ? deepFreeze(object) : object)
     indexes.set(key, object)
@@ -155,12 +158,23 @@ export const makeTable = <A extends KubeObject>(options: Options = {}) => {
       if (previous === undefined || isOlder(object, previous)) return
       drop(key)
       deltas.push({ _tag: "Deleted", object: freeze ? deepFreeze(object) : object, stateUnknown: false })
-    } else if (previous === undefined) {
+    } else if (previous === undefined || isNewer(object, previous)) {
+      shareParts(objects, key, object)
       put(key, object)
-      deltas.push({ _tag: "Created", object, initial: false })
-    } else if (isNewer(object, previous)) {
-      put(key, object)
-      replaced(previous, object, deltas)
+      if (previous === undefined) deltas.push({ _tag: "Created", object, initial: false })
+      else replaced(previous, object, deltas)
+    }
+  }
+
+  /** Adds an event to a state that is not shown yet. */
+  const collect = (into: Map<Key.Key, A>, type: ObjectEvent<A>["type"], object: A): void => {
+    const key = Key.of(object)
+    const previous = into.get(key)
+    if (type === "DELETED") {
+      if (previous !== undefined && !isOlder(object, previous)) into.delete(key)
+    } else if (previous === undefined || isNewer(object, previous)) {
+      shareParts(into, key, object)
+      into.set(key, object)
     }
   }
 
@@ -227,6 +241,7 @@ export const makeTable = <A extends KubeObject>(options: Options = {}) => {
       Array.from(objects.values(), (object) => ({ _tag: "Created", object: read(object), initial: true })),
     addIndex: (name: string, of: (object: A) => ReadonlyArray<string>): void => indexes.add(name, of, objects),
     applyEvent,
+    collect,
     swap,
     swapNamespace
   }
@@ -268,7 +283,7 @@ export const follow = <A extends KubeObject>(table: Table<A>, namespace?: string
         next = new Map()
         return none
       case "Listed":
-        if (next !== undefined) for (const object of change.objects) collect(next, "ADDED", object)
+        if (next !== undefined) for (const object of change.objects) table.collect(next, "ADDED", object)
         return none
       case "Synced": {
         if (next === undefined) return none
@@ -283,7 +298,7 @@ export const follow = <A extends KubeObject>(table: Table<A>, namespace?: string
         const aside = next ?? held
         if (next === undefined) version = change.resourceVersion
         if (aside !== undefined) {
-          for (const event of change.events) collect(aside, event.type, event.object)
+          for (const event of change.events) table.collect(aside, event.type, event.object)
           return none
         }
         const deltas: Array<Delta<A>> = []
@@ -332,16 +347,6 @@ const replaced = <A extends KubeObject>(previous: A, object: A, deltas: Array<De
   } else {
     deltas.push({ _tag: "Deleted", object: previous, stateUnknown: true })
     deltas.push({ _tag: "Created", object, initial: false })
-  }
-}
-
-const collect = <A extends KubeObject>(into: Map<Key.Key, A>, type: ObjectEvent<A>["type"], object: A): void => {
-  const key = Key.of(object)
-  const previous = into.get(key)
-  if (type === "DELETED") {
-    if (previous !== undefined && !isOlder(object, previous)) into.delete(key)
-  } else if (previous === undefined || isNewer(object, previous)) {
-    into.set(key, object)
   }
 }
 
