@@ -6,19 +6,16 @@ import type * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 
 /**
- * A function that replaces parts of an object, before others can read it, by equal ones of its previous state, or else of an object with the same owner. Both
- * are looked up in the objects that it is given.
+ * A function that replaces parts of an object, before others can read it, by equal ones of its previous state, or else of an object with the same owner, or
+ * without an owner as it has none: nodes have their capacity and images in common. Both are looked up in the objects that it is given.
  */
 export const make = () => {
-  /** A key for each owner. */
-  const ofOwner = new Map<string, Key.Key>()
+  /** A key for each owner, and one for none. */
+  const ofOwner = new Map<string | undefined, Key.Key>()
   return <A extends KubeObject>(among: ReadonlyMap<Key.Key, A>, key: Key.Key, object: A): void => {
-    const previous = among.get(key)
-    if (previous !== undefined) return void share(previous, object)
     const owner = object.metadata.ownerReferences?.[0]?.uid
-    if (owner === undefined) return
-    const sibling = among.get(ofOwner.get(owner) ?? key)
-    if (sibling !== undefined) return void share(sibling, object)
+    const alike = among.get(key) ?? among.get(ofOwner.get(owner) ?? key)
+    if (alike !== undefined) return void share(alike, object)
     // Owners of the past are forgotten all at once.
     if (ofOwner.size > 1000 + 2 * among.size) ofOwner.clear()
     ofOwner.set(owner, key)
