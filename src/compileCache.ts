@@ -6,7 +6,7 @@
  * that cannot be written is not used. V8 rejects code of another version or other flags, but trusts the rest, and code that is damaged or of another
  * text ends the process. So it is kept with a hash of itself and of the text.
  */
-import { createHash } from "node:crypto"
+import { createHash, type Hash } from "node:crypto"
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import * as Module from "node:module"
 import { join } from "node:path"
@@ -41,7 +41,8 @@ type Body = (exports: Exports, require: (id: string) => unknown, module: { expor
 /** `require`: for everything outside the folder. `save` returns the names of the files whose code it has written. */
 export const withCache = (folder: string, cache: string, require: (id: string) => unknown) => {
   const modules = new Map<string, { exports: Exports }>()
-  const compiled = new Map<string, { readonly script: Script; readonly text: Buffer }>()
+  /** Files whose code is to be kept, with the hash of their text: the text itself is in memory already. */
+  const compiled = new Map<string, { readonly script: Script; readonly hash: Hash }>()
   const load = (name: string): Exports => {
     const known = modules.get(name)
     if (known !== undefined) return known.exports
@@ -50,21 +51,22 @@ export const withCache = (folder: string, cache: string, require: (id: string) =
     const filename = join(folder, name)
     // The build writes ASCII, which needs no decoding.
     const text = readFileSync(filename)
-    const cachedData = codeOf(join(cache, name), text)
+    const hash = createHash("sha256").update(text)
+    const cachedData = codeOf(join(cache, name), hash)
     const script = new Script(`(function (exports, require, module, __filename) {${text.toString("latin1")}\n})`, {
       filename,
       ...(cachedData === undefined ? {} : { cachedData })
     })
-    if (script.cachedDataRejected !== false) compiled.set(name, { script, text })
+    if (script.cachedDataRejected !== false) compiled.set(name, { script, hash })
     const body = script.runInThisContext() as Body
     body(module.exports, (id) => (id.startsWith("./") ? load(id.slice(2)) : require(id)), module, filename)
     return module.exports
   }
   const save = () => {
     const written: Array<string> = []
-    for (const [name, { script, text }] of compiled) {
+    for (const [name, { hash, script }] of compiled) {
       const code = script.createCachedData()
-      if (!write(cache, name, [hashOf(text, code), code])) break
+      if (!write(cache, name, [withCode(hash, code), code])) break
       written.push(name)
     }
     return written
@@ -72,14 +74,14 @@ export const withCache = (folder: string, cache: string, require: (id: string) =
   return { load, save }
 }
 
-const hashOf = (text: Buffer, code: Buffer): Buffer => createHash("sha256").update(text).update(code).digest()
+const withCode = (text: Hash, code: Buffer): Buffer => text.copy().update(code).digest()
 
 /** The code that was kept for this text, if there is any. */
-const codeOf = (path: string, text: Buffer): Buffer | undefined => {
+const codeOf = (path: string, text: Hash): Buffer | undefined => {
   try {
     const kept = readFileSync(path)
     const code = kept.subarray(32)
-    return hashOf(text, code).equals(kept.subarray(0, 32)) ? code : undefined
+    return withCode(text, code).equals(kept.subarray(0, 32)) ? code : undefined
   } catch {
     return undefined
   }

@@ -228,7 +228,7 @@ const whole: Attempt<Whole, never> = (link, request, identity) =>
       // A request that was never sent is not counted.
       if (failure?._tag !== "NotStarted") answered(failure === null ? head?.status : undefined)
       if (failure !== null || head === undefined) {
-        return finish(Effect.fail(Answer.broken(request.context, link.endpoint.server, failure ?? noAnswer)))
+        return finish(Effect.fail(Answer.broken(request.context, link.endpoint.server, failure ?? noAnswer())))
       }
       const body = exchange.takeUnsafe()
       observer.received(request.method, list?.size() ?? body.byteLength)
@@ -247,7 +247,7 @@ const whole: Attempt<Whole, never> = (link, request, identity) =>
     return Effect.sync(leave)
   })
 
-const noAnswer = new ConnectionLost({ cause: "no answer" })
+const noAnswer = () => new ConnectionLost({ cause: "no answer" })
 
 interface Opened {
   readonly head: Head

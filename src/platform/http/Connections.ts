@@ -50,7 +50,7 @@ export const make = (
   })
 
 /** Milliseconds. */
-const keepAlive = 90_000
+const keepAlive = 30_000
 
 /** The dispatcher for a proxy needs all of undici, so it is loaded only when a proxy is configured. */
 const builder = (
@@ -114,8 +114,10 @@ const options = {
   // HTTP/1.1 always: the default of undici differs between versions.
   allowH2: false,
   pipelining: 1,
-  // As long as Go's client keeps idle connections: a controller that runs every ten seconds must not pay for a handshake each time.
+  // A controller that runs every ten seconds must not pay for a handshake each time. Each connection is 80 KiB, and a burst of writes leaves a hundred.
   keepAliveTimeout: keepAlive,
+  // Whatever longer time the server offers.
+  keepAliveMaxTimeout: keepAlive,
   headersTimeout: 0,
   bodyTimeout: 0
 }
