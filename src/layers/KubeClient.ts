@@ -365,7 +365,8 @@ const deletes = (call: SendCall): Pick<KubeClient["Service"], "delete" | "delete
   return {
     delete: (resource, target, options) =>
       Effect.flatMap(Wire.named("delete", resource, target), (context) => {
-        const request = Wire.request("DELETE", context, { body: Wire.deleteOptions(options) })
+        const accept = Wire.accept(resource, "object")
+        const request = Wire.request("DELETE", context, { accept, body: Wire.deleteOptions(options) })
         return Effect.flatMap(call(request, "repeatable", options), ({ body }): Call<KubeObject | Status.Status> =>
           Status.is(body) ? Effect.succeed(body) : Wire.decodeObject(resource, context, body)
         )

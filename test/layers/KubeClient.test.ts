@@ -132,6 +132,7 @@ describe("requests", () => {
     const partial = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata", metadata: { name: "a" } }
     const answers: Record<string, unknown> = {
       get: partial,
+      delete: partial,
       list: { kind: "PartialObjectMetadataList", metadata: {}, items: [{ metadata: { name: "b" } }, { ...partial }] }
     }
     const { layer, sent } = scripted(
@@ -144,13 +145,14 @@ describe("requests", () => {
       const one = yield* client.get(Partial, target)
       const { items } = yield* client.list(Partial)
       const [event] = yield* Stream.runCollect(client.watch(Partial, {}))
-      for (const found of [one, ...items, event?.object as typeof one]) {
+      const gone = (yield* client.delete(Partial, target)) as typeof one
+      for (const found of [one, ...items, event?.object as typeof one, gone]) {
         assert.deepStrictEqual([found.apiVersion, found.kind], ["v1", "Pod"])
       }
       const form = (name: string) => `application/json;as=${name};g=meta.k8s.io;v=v1,application/json`
       assert.deepStrictEqual(
         sent.map(({ accept }) => accept),
-        [form("PartialObjectMetadata"), form("PartialObjectMetadataList"), form("PartialObjectMetadata")]
+        ["", "List", "", ""].map((list) => form(`PartialObjectMetadata${list}`))
       )
     }).pipe(Effect.provide(layer))
   })
