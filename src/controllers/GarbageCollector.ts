@@ -121,11 +121,14 @@ const layer = (options: Options) =>
           discovery: yield* Discovery,
           wanted,
           listener: ({ resource }) => {
-            const toEvent = eventOf(resource)
-            resources.set(`${Resource.apiVersion(resource)} ${resource.kind}`, resource)
+            const apiVersion = Resource.apiVersion(resource)
+            const toEvent = eventOf(apiVersion, resource.kind)
+            resources.set(`${apiVersion} ${resource.kind}`, resource)
             return (deltas) => {
               try {
                 for (const delta of deltas) {
+                  const { metadata } = delta.object
+                  if (delta._tag === "Updated" && graphBuilder.graph.refresh(apiVersion, metadata)) continue
                   caused.toDelete.begin(resource, delta)
                   caused.toOrphan.begin(resource, delta)
                   graphBuilder.processEvent(toEvent(delta))
@@ -180,15 +183,14 @@ const counting = (monitors: Monitors.Monitors): Monitors.Monitors => ({
   )
 })
 
-const eventOf = (resource: Resource.Any) => {
-  const apiVersion = Resource.apiVersion(resource)
-  return (delta: Delta<KubeObject>): Graph.Event => {
-    const identity = Identity.of(apiVersion, resource.kind, delta.object)
+const eventOf =
+  (apiVersion: string, kind: string) =>
+  (delta: Delta<KubeObject>): Graph.Event => {
+    const identity = Identity.of(apiVersion, kind, delta.object)
     return delta._tag === "Deleted"
       ? { _tag: "Deleted", uid: identity.uid, watched: !delta.stateUnknown }
       : { _tag: "Observed", identity, metadata: delta.object.metadata }
   }
-}
 
 const queue = (name: string, metrics: LoopMetrics.QueueMetrics) =>
   KeyedQueue.make({ name, bucket: TokenBucket.clientGo, metrics })

@@ -60,6 +60,8 @@ export interface Misplaced {
 export interface Graph {
   /** Applies events in order. An event that changes nothing has no findings. */
   readonly apply: (events: Iterable<Event>) => Findings
+  /** Takes an update of an observed object that changes neither its owners nor its deletion, as nearly all do. False for others, which `apply` takes. */
+  readonly refresh: (apiVersion: string, metadata: Metadata) => boolean
   readonly get: (uid: Uid) => Node | undefined
   /** The nodes with a reference to that uid. */
   readonly dependents: (uid: Uid) => ReadonlyArray<Node>
@@ -266,6 +268,15 @@ export const make = (): Graph => {
       const note: Noting = { toDelete: new Set(), toVerify: new Set(), toOrphan: new Set(), absent: [], misplaced: [] }
       for (const event of events) applyOne(event, note)
       return note
+    },
+    refresh: (apiVersion, metadata) => {
+      const node = nodes.get(metadata.uid ?? "")
+      if (node?.observed === undefined || node.identity.apiVersion !== apiVersion) return false
+      if (node.beingDeleted || metadata.deletionTimestamp !== undefined) return false
+      // The store keeps equal references once.
+      if (node.owners !== (metadata.ownerReferences ?? none)) return false
+      node.observed = metadata
+      return true
     },
     get: (uid) => nodes.get(uid),
     dependents: dependentsOf,

@@ -45,6 +45,32 @@ const after = (...events: ReadonlyArray<Graph.Event>) => {
   }
 }
 
+describe("an update that changes neither owners nor deletion", () => {
+  const owners = [to("owner")]
+  const metadata = { name: "child", uid: "child", resourceVersion: "2", ownerReferences: owners }
+
+  it("is taken without findings, and is what was observed last", () => {
+    const { graph } = after(observed("child", owners))
+    assert.isTrue(graph.refresh("v1", metadata))
+    assert.strictEqual(graph.get("child")?.observed, metadata)
+  })
+
+  it("is none if the object is new, virtual, being deleted, has other owners, or is watched in another version", () => {
+    const { graph } = after(observed("child", owners), observed("leaving", owners, { deleting: [] }), observed("bare"))
+    const others: ReadonlyArray<KubeObject["metadata"]> = [
+      { ...metadata, uid: "new" },
+      { ...metadata, uid: "owner" },
+      { ...metadata, uid: "leaving" },
+      { ...metadata, uid: "bare" },
+      { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+      { ...metadata, ownerReferences: [to("other")] }
+    ]
+    for (const other of others) assert.isFalse(graph.refresh("v1", other), JSON.stringify(other))
+    assert.isFalse(graph.refresh("v2", metadata))
+    assert.notStrictEqual(graph.get("child")?.observed, metadata)
+  })
+})
+
 describe("an owner that was never observed", () => {
   it("is verified once, and not again after it is observed with the coordinates of the references", () => {
     const { findings, graph } = after()

@@ -215,7 +215,8 @@ export class Model {
       this.processEvent({ _tag: "Deleted", uid: event.uid, watched: true })
     } else {
       delivered?.add(event.object.uid)
-      this.processEvent(observed(event.object))
+      const { apiVersion } = event.object
+      if (!this.graph.refresh(apiVersion, metadataOf(event.object))) this.processEvent(observed(event.object))
     }
     return true
   }
