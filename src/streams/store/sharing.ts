@@ -31,15 +31,17 @@ const shortest = 11
 type Fields = Record<string, unknown>
 
 /**
- * `after` with the parts of `before` where both are equal, or `before` itself if all is equal. Both are values of JSON. Writes to `after`, and not to `before`.
+ * `after` with the parts of `before` where both are equal, or `before` itself if all is equal. Only values of JSON are compared. It writes to `after`, and
+ * not to `before`.
  */
 export const share = <T>(before: unknown, after: T): T => shared(before, after, 0) as T
 
 const shared = (before: unknown, after: unknown, depth: number): unknown => {
   if (before === after) return before
-  if (!isNested(before) || !isNested(after) || depth > deepest) return after
+  if (!isNested(before) || !isNested(after) || depth > deepest || Object.isFrozen(after)) return after
   if (Array.isArray(after)) return Array.isArray(before) ? sharedItems(before, after, depth) : after
-  return Array.isArray(before) ? after : sharedFields(before as Fields, after as Fields, depth)
+  // A transform may have added values that are more than their fields, as it may have frozen some.
+  return isPlain(before) && isPlain(after) ? sharedFields(before as Fields, after as Fields, depth) : after
 }
 
 const sharedItems = (before: ReadonlyArray<unknown>, after: Array<unknown>, depth: number): ReadonlyArray<unknown> => {
@@ -79,5 +81,7 @@ const countNames = (fields: Fields): number => {
   for (const _ in fields) names++
   return names
 }
+
+const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype
 
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null

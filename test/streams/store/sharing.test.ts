@@ -90,6 +90,19 @@ describe("objects that have parts in common", () => {
     assert.strictEqual(after.spec.containers[0], before.spec.containers[0])
   })
 
+  it("are values of JSON: what a transform has put into an object, such as a Date or a Map, is its own", () => {
+    const made = (day: number) => ({ at: new Date(day), seen: new Map([["day", day]]), list: [new Date(day)] })
+    assert.deepStrictEqual(share(made(1), made(2)), made(2))
+  })
+
+  it("may be frozen by a transform", () => {
+    const made = (name: string) => ({
+      name,
+      spec: Object.freeze({ rest: Object.freeze([{ image: "an image" }]), name })
+    })
+    assert.deepStrictEqual(share(made("a"), made("b")), made("b"))
+  })
+
   it("are left as they are below a depth that the stack has no room for", () => {
     const deep = () => JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`) as unknown
     assert.isTrue(Array.isArray(share(deep(), deep())))
