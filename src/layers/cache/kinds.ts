@@ -17,7 +17,7 @@ export interface Settings<in out A extends KubeObject = KubeObject> {
   readonly fieldSelector?: string | undefined
   /**
    * Applied to each object once before it is stored, for instance to drop fields that no controller reads. It may write to its argument.
-   * It must not change `apiVersion`, `kind`, or in the metadata name, namespace, uid, resourceVersion, owners and deletion.
+   * It must not change `apiVersion`, `kind`, or in the metadata name, namespace, uid, resourceVersion, owners, finalizers and deletion.
    */
   readonly transform?: ((object: A) => A) | undefined
   /** Default false: `metadata.managedFields` is removed before an object is stored. */
