@@ -41,7 +41,7 @@ type Body = (exports: Exports, require: (id: string) => unknown, module: { expor
 /** `require`: for everything outside the folder. `save` returns the names of the files whose code it has written. */
 export const withCache = (folder: string, cache: string, require: (id: string) => unknown) => {
   const modules = new Map<string, { exports: Exports }>()
-  /** Files whose code is to be kept, with the hash of their text: the text itself is in memory already. */
+  /** Files that need their code kept, with the hash of their text: V8 has the text itself. */
   const compiled = new Map<string, { readonly script: Script; readonly hash: Hash }>()
   const load = (name: string): Exports => {
     const known = modules.get(name)

@@ -1,7 +1,8 @@
 /**
  * Processes an object whose owners may be absent: reads the object and its owners from the server, plans, applies.
- * The graph only selects candidates; nothing is deleted because of the graph alone. An object all of whose owners are known
- * to be absent is not read: it is deleted on the condition that it is unchanged since it was observed, and read if it is not.
+ * The graph only selects candidates; nothing is deleted because of the graph alone. An object with
+ * owners that are all known to be absent is not read: it is deleted on the condition that it is unchanged since it was observed,
+ * and read if it is not.
  * Source: pkg/controller/garbagecollector: attemptToDeleteItem.
  */
 import * as Effect from "effect/Effect"
@@ -83,8 +84,9 @@ export const attempt = (deps: Deps) => {
 
   /** Most objects of a cascade, and whether one needs no more than this. */
   const removeUnread = ({ identity, observed, owners, waitsFor }: Graph.Node): Effect.Effect<boolean, Failure> => {
+    if (waitsFor !== undefined || observed?.resourceVersion === undefined) return Effect.succeed(false)
     const isAbandoned = owners.length > 0 && owners.every((owner) => isKnownAbsent(deps, identity, owner))
-    if (!isAbandoned || waitsFor !== undefined || observed?.resourceVersion === undefined) return Effect.succeed(false)
+    if (!isAbandoned) return Effect.succeed(false)
     return Effect.flatMap(
       objects.removeUnchanged(identity, { metadata: observed }, Plan.propagationOf(observed)),
       (outcome) =>

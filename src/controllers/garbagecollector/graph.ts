@@ -17,7 +17,7 @@ export type Metadata = KubeObject["metadata"]
 /** A live view: later events change it. */
 export interface Node {
   readonly identity: Identity.Identity
-  /** The object as it was last observed; undefined for a virtual node, whose identity comes from a reference. */
+  /** The object as it was last observed; undefined for a virtual node, which has its identity from a reference. */
   readonly observed: Metadata | undefined
   readonly owners: ReadonlyArray<OwnerReference>
   readonly beingDeleted: boolean

@@ -342,8 +342,8 @@ export type Intern = <A extends KubeObject>(object: A) => A
 /**
  * Makes equal strings of different objects share memory, in place: a JSON parser allocates the repeated names and uids of owners, label
  * values, nodes and timestamps once for each object. It runs for every object, so only the metadata and the first level of spec and
- * status are interned: a tenth of the heap of a cache of pods for a twentieth of their parsing time. The table has a fixed size and
- * forgets; a miss costs memory, never correctness. One table for each kind, because strings seldom repeat across kinds.
+ * status are interned: before the store shared equal parts of objects, a tenth of the heap of a cache of pods for a twentieth of their parsing time. The
+ * table has a fixed size and forgets; a miss costs memory, never correctness. One table for each kind, because strings seldom repeat across kinds.
  */
 export const interning = (): Intern => {
   // Most kinds of a cluster have few objects or none.

@@ -174,29 +174,31 @@ describe("an attempt to delete", () => {
     })
   )
 
-  it.effect("reads an object whose owners are known to be absent only if it has changed since it was observed", () =>
-    Effect.gen(function* () {
-      const changed = (change: Partial<KubeObject["metadata"]>): ReadonlyArray<KubeObject> => [
-        { metadata: { ...object("a", [to("gone")]).metadata, resourceVersion: "2", ...change } }
-      ]
-      const second = (stored: ReadonlyArray<KubeObject>, finalizers: ReadonlyArray<string> = []) =>
-        Effect.gen(function* () {
-          const seen: KubeObject = { metadata: { ...object("a", [to("gone")]).metadata, finalizers } }
-          const { absentOwners, run } = yield* attempt([seen], stored)
-          absentOwners.add(Identity.named(to("gone"), "red"))
-          return yield* run("a")
-        })
-      const first = "delete a if unchanged: Background"
-      const reread = [first, "get red/a"]
-      assert.deepStrictEqual(yield* second(changed({ ownerReferences: [] })), reread)
-      assert.deepStrictEqual(yield* second(changed({ deletionTimestamp: "2026-01-01T00:00:00Z" })), reread)
-      assert.deepStrictEqual(yield* second(changed({ finalizers: ["orphan"] })), [
-        ...reread,
-        "delete a judged as a: Orphan"
-      ])
-      assert.deepStrictEqual(yield* second([]), [first, "absent red/a"])
-      // The propagation of an earlier deletion that the graph has observed is kept.
-      assert.deepStrictEqual(yield* second(changed({ resourceVersion: "1" }), ["a.b/c"]), [first])
-    })
+  it.effect(
+    "reads an object with owners that are known to be absent only if it has changed since it was observed",
+    () =>
+      Effect.gen(function* () {
+        const changed = (change: Partial<KubeObject["metadata"]>): ReadonlyArray<KubeObject> => [
+          { metadata: { ...object("a", [to("gone")]).metadata, resourceVersion: "2", ...change } }
+        ]
+        const second = (stored: ReadonlyArray<KubeObject>, finalizers: ReadonlyArray<string> = []) =>
+          Effect.gen(function* () {
+            const seen: KubeObject = { metadata: { ...object("a", [to("gone")]).metadata, finalizers } }
+            const { absentOwners, run } = yield* attempt([seen], stored)
+            absentOwners.add(Identity.named(to("gone"), "red"))
+            return yield* run("a")
+          })
+        const first = "delete a if unchanged: Background"
+        const reread = [first, "get red/a"]
+        assert.deepStrictEqual(yield* second(changed({ ownerReferences: [] })), reread)
+        assert.deepStrictEqual(yield* second(changed({ deletionTimestamp: "2026-01-01T00:00:00Z" })), reread)
+        assert.deepStrictEqual(yield* second(changed({ finalizers: ["orphan"] })), [
+          ...reread,
+          "delete a judged as a: Orphan"
+        ])
+        assert.deepStrictEqual(yield* second([]), [first, "absent red/a"])
+        // The propagation of an earlier deletion that the graph has observed is kept.
+        assert.deepStrictEqual(yield* second(changed({ resourceVersion: "1" }), ["a.b/c"]), [first])
+      })
   )
 })
