@@ -18,6 +18,7 @@ import * as Trace from "../streams/reconcile/trace.ts"
 import { identifyEvents } from "../streams/watch/decode.ts"
 import * as CallPolicy from "./callPolicy.ts"
 import * as Wire from "./kubeRequest.ts"
+import * as Paging from "./paging.ts"
 import { Timeline } from "./Timeline.ts"
 import { type Request, type Response, Transport, type WatchEvent } from "./Transport.ts"
 
@@ -218,9 +219,6 @@ export class KubeClient extends Context.Service<KubeClient, Client>()("effect-co
   static readonly layer: Layer.Layer<KubeClient, never, Transport> = KubeClient.layerWith({})
 }
 
-/** Page size of `list` and `deleteCollection`. Source: client-go pager. */
-const pageSize = 500
-
 const make = (transport: Transport["Service"], settings: Options, around: Around): KubeClient["Service"] => {
   const policy = settings.policy ?? CallPolicy.standard
   const fieldManager = settings.fieldManager ?? "effect-controller-manager"
@@ -243,7 +241,7 @@ const make = (transport: Transport["Service"], settings: Options, around: Around
         return decoded(resource, context, call(request, "repeatable", options))
       }),
     listPage,
-    list: (resource, options = {}) => allPages(listPage, resource, options),
+    list: (resource, options = {}) => Paging.allPages(listPage, resource, options),
     watch: (resource, options) => watchWith(transport, resource, options),
     raw: (request, options) => call(request, request.method === "GET" ? "repeatable" : "once", options),
     through: (between, outer = (request, send) => send(request)) =>
@@ -274,43 +272,6 @@ const listPageWith = (call: SendCall): KubeClient["Service"]["listPage"] =>
     })
     return yield* Wire.decodeList(resource, context, (yield* call(request, "repeatable", options)).body)
   })
-
-const allPages = Effect.fnUntraced(function* <A extends KubeObject>(
-  listPage: KubeClient["Service"]["listPage"],
-  resource: Resource.Resource<A>,
-  given: ListOptions
-) {
-  const options = { ...given, limit: given.limit ?? pageSize }
-  for (let restarted = false; ; restarted = true) {
-    const first = yield* listPage(resource, options)
-    const rest = yield* Effect.result(followPages(listPage, resource, options, first))
-    if (Result.isSuccess(rest)) {
-      return { ...first, metadata: withoutContinue(first.metadata), items: rest.success }
-    }
-    const again = !restarted && given.continue === undefined && ApiError.hasReason(rest.failure, "Gone")
-    if (!again) return yield* rest.failure
-  }
-})
-
-const followPages = Effect.fnUntraced(function* <A extends KubeObject>(
-  listPage: KubeClient["Service"]["listPage"],
-  resource: Resource.Resource<A>,
-  options: ListOptions,
-  first: KubeList<A>
-) {
-  let next = first.metadata.continue
-  if (next === undefined || next === "") return first.items
-  const items = [...first.items]
-  while (next !== undefined && next !== "") {
-    const page: KubeList<A> = yield* listPage(resource, { ...options, continue: next })
-    for (const item of page.items) items.push(item)
-    next = page.metadata.continue
-  }
-  return items
-})
-
-const withoutContinue = (metadata: ListMeta): ListMeta =>
-  metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }
 
 const watchWith = (
   transport: Transport["Service"],
@@ -373,10 +334,10 @@ const deletes = (call: SendCall): Pick<KubeClient["Service"], "delete" | "delete
       }),
     deleteCollection: Effect.fnUntraced(function* (resource, selection, options = {}) {
       const { onPage = () => Effect.void } = options
-      let place = Wire.firstPage(selection.limit ?? pageSize, selection.continue)
+      let place = Paging.firstPage(selection.limit ?? Paging.pageSize, selection.continue)
       while (true) {
         const done = yield* Effect.result(page(resource, { ...selection, ...place }, options))
-        const next = Wire.nextPage(place, done)
+        const next = Paging.nextPage(place, done)
         if (next === undefined) return yield* Effect.asVoid(Effect.fromResult(done))
         if (Result.isSuccess(done)) yield* onPage(done.success)
         place = next

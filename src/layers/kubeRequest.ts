@@ -3,9 +3,8 @@
  * a list. Nothing is sent here. An object is checked only for the shape that every object has; unknown fields stay as they are.
  */
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import * as ApiError from "../kube/ApiError.ts"
-import type { KubeList, KubeObject, ListMeta } from "../kube/Meta.ts"
+import type { KubeList, KubeObject } from "../kube/Meta.ts"
 import * as Resource from "../kube/Resource.ts"
 import { identify } from "../streams/watch/decode.ts"
 import type { Query, Request } from "./Transport.ts"
@@ -185,42 +184,3 @@ export const deleteOptions = (
   preconditions: options.preconditions,
   dryRun: options.dryRun === true ? ["All"] : undefined
 })
-
-/**
- * Which page of a collection is deleted next: an API server ends a call after a minute, which is too short for a large collection.
- * What was deleted of a page that failed stays deleted.
- */
-export interface Page {
-  /** The most objects in it. */
-  readonly limit: number
-  /** Token of the page before; undefined for the first page. */
-  readonly continue: string | undefined
-  /** True once an expired token has made it begin with the first page again. */
-  readonly restarted: boolean
-}
-
-/** By this factor pages become smaller after one that took the server too long. */
-const shrink = 10
-
-export const firstPage = (limit: number, token: string | undefined): Page => ({
-  limit,
-  continue: token,
-  restarted: false
-})
-
-/** Undefined when there is no next page: after the last one, or after a failure. */
-export const nextPage = (place: Page, done: Result.Result<ListMeta, ApiError.ApiError>): Page | undefined => {
-  if (Result.isFailure(done)) return pageAfter(place, done.failure)
-  const token = done.success.continue
-  return token === undefined || token === "" ? undefined : { ...place, continue: token }
-}
-
-/** Pages become smaller only after a timeout that the server reports: a server that does not respond would not respond to a smaller one either. */
-const pageAfter = (place: Page, error: ApiError.ApiError): Page | undefined => {
-  if (ApiError.hasReason(error, "Timeout") && error.status !== undefined && place.limit > 1) {
-    return { ...place, limit: Math.ceil(place.limit / shrink) }
-  }
-  if (!ApiError.hasReason(error, "Gone") || place.continue === undefined) return undefined
-  if (error.continue !== undefined) return { ...place, continue: error.continue }
-  return place.restarted ? undefined : { ...place, continue: undefined, restarted: true }
-}
