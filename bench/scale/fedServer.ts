@@ -148,7 +148,7 @@ const respond = (response: ServerResponse, status: number, text: string): void =
 
 /** Only metadata, as a server sends it to a client that accepts nothing else. */
 const projected = (accept: string | undefined, text: string): string => {
-  if (accept?.includes("PartialObjectMetadata") !== true) return text
+  if (!Writes.isPartial(accept)) return text
   const { metadata } = JSON.parse(text) as Objects.Stored
   return JSON.stringify({ apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata", metadata })
 }
@@ -202,7 +202,13 @@ const server = createServer({ cert: certificate, key: Redacted.value(key) }, (re
     request.on("data", (piece: Buffer) => pieces.push(piece))
     request.once("end", () => {
       const arrived = performance.now()
-      const { body, status } = stored.write(request.method ?? "", url.pathname, Buffer.concat(pieces).toString())
+      const { accept } = request.headers
+      const { body, status } = stored.write(
+        request.method ?? "",
+        url.pathname,
+        Buffer.concat(pieces).toString(),
+        accept
+      )
       respond(response, status, body)
       latency.written(url.pathname, body, arrived)
     })

@@ -102,6 +102,15 @@ const notFound: Answer = {
   body: JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", reason: "NotFound", code: 404 })
 }
 
+/** The response to a client that accepts metadata alone contains nothing else, as that of a server. */
+const answer = (status: number, object: Stored, accept: string | undefined): Answer => {
+  const { metadata } = object
+  const part = isPartial(accept) ? { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata", metadata } : object
+  return { status, body: JSON.stringify(part) }
+}
+
+export const isPartial = (accept: string | undefined): boolean => accept?.includes("PartialObjectMetadata") === true
+
 export const make = ({ deliver, nextVersion }: Options) => {
   /** By the path of all objects of the kind, then by namespace and name. */
   const kinds = new Map<string, Map<string, Stored>>()
@@ -116,7 +125,7 @@ export const make = ({ deliver, nextVersion }: Options) => {
     if (namespace !== undefined) deliver(path.replace(/\/([^/]+)$/, `/namespaces/${namespace}/$1`), line)
   }
 
-  const create = (path: string, namespace: string | undefined, sent: Record<string, unknown>): Answer => {
+  const create = (path: string, namespace: string | undefined, sent: Record<string, unknown>): Stored => {
     const metadata = sent["metadata"] as { readonly name?: string; readonly generateName?: string } | undefined
     const version = nextVersion()
     const object = {
@@ -129,14 +138,12 @@ export const make = ({ deliver, nextVersion }: Options) => {
         creationTimestamp: "2026-01-01T00:00:00Z"
       }
     }
-    const body = JSON.stringify(object)
     // Reviews of access and events are answered, and not kept.
-    if (path.includes("authorization.k8s.io/v1/self"))
-      return { status: 201, body: JSON.stringify({ ...object, status: { allowed: true } }) }
-    if (path.endsWith("/events")) return { status: 201, body }
+    if (path.includes("authorization.k8s.io/v1/self")) return { ...object, status: { allowed: true } }
+    if (path.endsWith("/events")) return object
     of(path).set(keyOf(namespace, object.metadata.name), object)
     told("ADDED", path, object, namespace)
-    return { status: 201, body }
+    return object
   }
 
   return {
@@ -156,11 +163,11 @@ export const make = ({ deliver, nextVersion }: Options) => {
       const found = namespace === undefined ? all : all.filter(({ metadata }) => metadata.namespace === namespace)
       return found.map((one) => JSON.stringify(one))
     },
-    write: (method: string, path: string, text: string): Answer => {
+    write: (method: string, path: string, text: string, accept: string | undefined): Answer => {
       const { name, namespace, plural, root, subresource } = parse(path)
       const kind = `${root}/${plural}`
       const sent = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>
-      if (method === "POST") return create(kind, namespace, sent)
+      if (method === "POST") return answer(201, create(kind, namespace, sent), accept)
       const key = keyOf(namespace, name ?? "")
       const before = of(kind).get(key)
       if (before === undefined) return notFound
@@ -168,7 +175,7 @@ export const make = ({ deliver, nextVersion }: Options) => {
         of(kind).delete(key)
         before.metadata.resourceVersion = String(nextVersion())
         told("DELETED", kind, before, namespace)
-        return { status: 200, body: JSON.stringify(before) }
+        return answer(200, before, accept)
       }
       const after = (
         method === "PATCH"
@@ -180,7 +187,7 @@ export const make = ({ deliver, nextVersion }: Options) => {
       const object = { ...after, metadata: { ...after.metadata, resourceVersion: String(nextVersion()) } }
       of(kind).set(key, object)
       told("MODIFIED", kind, object, namespace)
-      return { status: 200, body: JSON.stringify(object) }
+      return answer(200, object, accept)
     }
   }
 }

@@ -107,22 +107,25 @@ const apply = Effect.fnUntraced(function* ({ client, events }: Context, service:
     case "None":
       return
     case "Create": {
-      const created = yield* ApiError.unlessTerminating(client.create(Endpoints, plan.draft)).pipe(
+      const created = yield* ApiError.unlessTerminating(
+        client.create(Endpoints, plan.draft, { returns: "metadata" })
+      ).pipe(
         Effect.tapError(({ detail }) => {
           const why = `Failed to create endpoint for service ${namespace}/${name}: ${detail}`
           return events.warning(named(service), "FailedToCreateEndpoint", why)
         })
       )
       // Nothing can be created in a terminating namespace, and the Service will be deleted too.
-      if (created !== undefined) yield* changed("create", Subsets.size(created.subsets ?? []))
+      if (created !== undefined) yield* changed("create", Subsets.size(plan.draft.subsets ?? []))
       return
     }
     case "Update": {
-      const updated = yield* Effect.tapError(client.update(Endpoints, plan.endpoints), ({ detail }) => {
+      const { endpoints } = plan
+      yield* Effect.tapError(client.update(Endpoints, endpoints, { returns: "metadata" }), ({ detail }) => {
         const why = `Failed to update endpoint ${namespace}/${name}: ${detail}`
-        return events.warning(plan.endpoints, "FailedToUpdateEndpoint", why)
+        return events.warning(endpoints, "FailedToUpdateEndpoint", why)
       })
-      return yield* changed("update", Subsets.size(updated.subsets ?? []))
+      return yield* changed("update", Subsets.size(endpoints.subsets ?? []))
     }
   }
 })

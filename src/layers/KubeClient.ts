@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type * as Stream from "effect/Stream"
-import * as ApiError from "../kube/ApiError.ts"
+import type * as ApiError from "../kube/ApiError.ts"
 import type { Draft, KubeList, KubeObject, ListMeta } from "../kube/Meta.ts"
 import * as Patch from "../kube/Patch.ts"
 import * as Resource from "../kube/Resource.ts"
@@ -97,6 +97,18 @@ export interface WriteOptions extends CallOptions {
   readonly subresource?: string | undefined
 }
 
+/** Which part of a written object its caller needs. */
+export type Part = Resource.Any["projection"]
+
+/** What a write returns. */
+export type Returned<P extends Part, A extends KubeObject> = P extends "metadata" ? KubeObject : A
+
+/** The option of a write that determines what it returns. */
+export interface Returning<P extends Part> {
+  /** `metadata`: of the written object the metadata alone are returned, so that the rest is neither sent nor parsed. Default: the object. */
+  readonly returns?: P | undefined
+}
+
 /** How an object is patched. */
 export interface PatchOptions extends WriteOptions {
   /** Server-side apply only: take over fields that other managers own. */
@@ -155,20 +167,24 @@ export interface Client {
     options: WatchOptions
   ) => Stream.Stream<WatchEvent, ApiError.ApiError>
   /** Retried after 429 only: when a response is lost, the object may have been created. The namespace may come from the object. */
-  readonly create: <A extends KubeObject>(
+  readonly create: <A extends KubeObject, P extends Part = "object">(
     resource: Resource.Creatable<A>,
     object: Draft<A>,
-    options?: WriteOptions & { readonly namespace?: string | undefined }
-  ) => Call<A>
+    options?: WriteOptions & Returning<P> & { readonly namespace?: string | undefined }
+  ) => Call<Returned<P, A>>
   /** PUT. With a resource version in the object it fails with `Conflict` when another writer has changed the object since. */
-  readonly update: <A extends KubeObject>(resource: Resource.Resource<A>, object: A, options?: WriteOptions) => Call<A>
+  readonly update: <A extends KubeObject, P extends Part = "object">(
+    resource: Resource.Resource<A>,
+    object: A,
+    options?: WriteOptions & Returning<P>
+  ) => Call<Returned<P, A>>
   /** Changes an object on the server. Only server-side apply is retried after a lost response, because it is idempotent. */
-  readonly patch: <A extends KubeObject>(
+  readonly patch: <A extends KubeObject, P extends Part = "object">(
     resource: Resource.Resource<A>,
     target: Target,
     patch: Patch.Patch,
-    options?: PatchOptions
-  ) => Call<A>
+    options?: PatchOptions & Returning<P>
+  ) => Call<Returned<P, A>>
   /** The object while finalizers or a grace period keep it, a `Status` when it is gone. A retry after a lost response may fail with NotFound. */
   readonly delete: (resource: Resource.Any, target: Target, options?: DeleteOptions) => Call<KubeObject | Status.Status>
   /**
@@ -237,7 +253,7 @@ const make = (transport: Transport["Service"], settings: Options, around: Around
     get: (resource, target, options) =>
       Effect.flatMap(Wire.named("get", resource, target), (context) => {
         const query = { resourceVersion: options?.resourceVersion }
-        const request = Wire.request("GET", context, { query, accept: Wire.accept(resource, "object") })
+        const request = Wire.request("GET", context, { query, accept: Wire.accept(resource.projection, "object") })
         return decoded(resource, context, call(request, "repeatable", options))
       }),
     listPage,
@@ -267,7 +283,7 @@ const listPageWith = (call: SendCall): KubeClient["Service"]["listPage"] =>
     const context = Wire.context("list", resource, { namespace: options.namespace })
     const request = Wire.request("GET", context, {
       query: Wire.selection(options),
-      accept: Wire.accept(resource, "list"),
+      accept: Wire.accept(resource.projection, "list"),
       omitManagedFields: options.omitManagedFields
     })
     return yield* Wire.decodeList(resource, context, (yield* call(request, "repeatable", options)).body)
@@ -292,7 +308,8 @@ const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"
       const path = Resource.path(resource, subresource === undefined ? { namespace } : target)
       const body = subresource === undefined ? { ...Wire.identity(resource), ...object } : object
       const query = Wire.writeQuery(options, fieldManager)
-      const request: Request = { method: "POST", path, query, body, context: { ...context, path } }
+      const accept = Wire.accept(options?.returns, "object")
+      const request: Request = { method: "POST", path, query, accept, body, context: { ...context, path } }
       return decoded(resource, context, call(request, "once", options))
     })
   },
@@ -302,7 +319,8 @@ const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"
     return Effect.flatMap(Wire.named("update", resource, target), (context) => {
       if (resource.projection === "metadata") return Wire.refuse(context, "metadata alone cannot be updated")
       const body = options?.subresource === undefined ? { ...Wire.identity(resource), ...object } : object
-      const request = Wire.request("PUT", context, { query: Wire.writeQuery(options, fieldManager), body })
+      const query = Wire.writeQuery(options, fieldManager)
+      const request = Wire.request("PUT", context, { query, accept: Wire.accept(options?.returns, "object"), body })
       const repeat = resourceVersion === undefined ? "once" : "repeatable"
       return decoded(resource, context, call(request, repeat, options))
     })
@@ -312,7 +330,7 @@ const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"
     return Effect.flatMap(Wire.named("patch", resource, { ...target, subresource }), (context) => {
       const request = Wire.request("PATCH", context, {
         query: Wire.writeQuery(options, fieldManager),
-        accept: Wire.accept(resource, "object"),
+        accept: Wire.accept(options?.returns ?? resource.projection, "object"),
         body: patch.body,
         contentType: Patch.contentType[patch.type]
       })
@@ -326,7 +344,7 @@ const deletes = (call: SendCall): Pick<KubeClient["Service"], "delete" | "delete
   return {
     delete: (resource, target, options) =>
       Effect.flatMap(Wire.named("delete", resource, target), (context) => {
-        const accept = Wire.accept(resource, "object")
+        const accept = Wire.accept(resource.projection, "object")
         const request = Wire.request("DELETE", context, { accept, body: Wire.deleteOptions(options) })
         return Effect.flatMap(call(request, "repeatable", options), ({ body }): Call<KubeObject | Status.Status> =>
           Status.is(body) ? Effect.succeed(body) : Wire.decodeObject(resource, context, body)
@@ -351,7 +369,7 @@ const deletePageWith = (call: SendCall) =>
     const context = Wire.context("deletecollection", resource, { namespace: selection.namespace })
     const request = Wire.request("DELETE", context, {
       query: Wire.selection(selection),
-      accept: Wire.accept(resource, "list"),
+      accept: Wire.accept(resource.projection, "list"),
       body: Wire.deleteOptions(options)
     })
     const { body } = yield* call(request, "repeatable", { ...selection, ...options })

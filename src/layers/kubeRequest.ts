@@ -15,9 +15,11 @@ const partial = {
   list: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 }
 
-/** The Accept header for a resource; `undefined` is plain JSON. A watch has the form `object`. */
-export const accept = (resource: Resource.Any, form: "object" | "list"): string | undefined =>
-  resource.projection === "metadata" ? partial[form] : undefined
+/** The Accept header for a projection; `undefined` is plain JSON. A watch has the form `object`. */
+export const accept = (
+  projection: Resource.Any["projection"] | undefined,
+  form: "object" | "list"
+): string | undefined => (projection === "metadata" ? partial[form] : undefined)
 
 export const context = (
   verb: string,
@@ -104,7 +106,12 @@ export const watch = (
     sendInitialEvents: options.sendInitialEvents
   }
   const described = context("watch", resource, { namespace: options.namespace })
-  return request("GET", described, { query, accept: accept(resource, "object"), omitManagedFields, interval })
+  return request("GET", described, {
+    query,
+    accept: accept(resource.projection, "object"),
+    omitManagedFields,
+    interval
+  })
 }
 
 /** Query parameters of a write. */

@@ -45,7 +45,7 @@ export const plan = ({ current, pods, service, time }: Snapshot): Plan => {
   const isSame =
     Equality.isSameMap(current.metadata.labels, labels) &&
     current.metadata.annotations?.[overCapacity] === metadata.annotations[overCapacity] &&
-    Subsets.canonical(current.subsets ?? []) === Subsets.canonical(subsets)
+    Subsets.isSame(current.subsets ?? [], subsets)
   if (isSame) return none
   return { _tag: "Update", endpoints: { ...current, metadata: { ...current.metadata, ...metadata }, subsets } }
 }

@@ -102,8 +102,15 @@ export const truncate = (
   return { subsets: cut.filter((one) => size([one]) > 0), isTruncated: true }
 }
 
+/** Whether the content is equal, in any order. */
+export const isSame = (a: ReadonlyArray<Repack.Subset>, b: ReadonlyArray<Repack.Subset>): boolean =>
+  // Most changes are of a pod that becomes ready or not ready, and the numbers alone show them.
+  count(a, "addresses") === count(b, "addresses") &&
+  count(a, "notReadyAddresses") === count(b, "notReadyAddresses") &&
+  canonical(a) === canonical(b)
+
 /** The same text for equal content in any order. */
-export const canonical = (subsets: ReadonlyArray<Repack.Subset>): string =>
+const canonical = (subsets: ReadonlyArray<Repack.Subset>): string =>
   subsets
     .map(({ addresses = [], notReadyAddresses = [], ports = [] }) =>
       [

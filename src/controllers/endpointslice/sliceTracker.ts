@@ -4,14 +4,15 @@
  * Source: endpointslice: EndpointSliceTracker.
  */
 import type { Key } from "../../kube/Key.ts"
+import type { KubeObject } from "../../kube/Meta.ts"
 import type { EndpointSlice } from "../../kube/resources.ts"
 import * as ResourceVersion from "../../kube/ResourceVersion.ts"
 import type * as TriggerTime from "../shared/services/triggerTime.ts"
 
 export interface SliceTracker {
   readonly times: Map<Key, TriggerTime.State>
-  /** The slice was written; `slice` is the server's response. */
-  readonly written: (service: Key, slice: EndpointSlice) => void
+  /** The slice was written; `slice` is the server's response, of which the metadata count. */
+  readonly written: (service: Key, slice: KubeObject) => void
   /** The slice was deleted by us or was already gone. */
   readonly deleted: (service: Key, slice: EndpointSlice) => void
   /** Whether this state of the slice is from our last write or older. */
@@ -30,7 +31,7 @@ export const make = (): SliceTracker => {
   const writes = new Map<Key, Map<string, string>>()
   const times = new Map<Key, TriggerTime.State>()
 
-  const note = (service: Key, { metadata: { uid = "" } }: EndpointSlice, what: string): void => {
+  const note = (service: Key, { metadata: { uid = "" } }: KubeObject, what: string): void => {
     const known = writes.get(service)
     if (known === undefined) writes.set(service, new Map([[uid, what]]))
     else known.set(uid, what)

@@ -37,24 +37,33 @@ export interface Client<in A> {
     options?: KubeClient.ListOptions
   ) => Call<KubeList<Resource.Object<R>>>
   /** Creates an object. Fails with `AlreadyExists` where there is one of that name. */
-  readonly create: <R extends Access.KindsWith<"Access.create(…) in access", A, "create">>(
+  readonly create: <
+    R extends Access.KindsWith<"Access.create(…) in access", A, "create">,
+    P extends KubeClient.Part = "object"
+  >(
     resource: R,
     object: DraftOf<R>,
-    options?: MainWrite & { readonly namespace?: string | undefined }
-  ) => Call<Resource.Object<R>>
+    options?: MainWrite & KubeClient.Returning<P> & { readonly namespace?: string | undefined }
+  ) => Call<KubeClient.Returned<P, Resource.Object<R>>>
   /** Replaces an object. With a resource version in it, it fails with `Conflict` when another writer has changed the object since. */
-  readonly update: <R extends Access.KindsWith<"Access.update(…) in access", A, "update">>(
+  readonly update: <
+    R extends Access.KindsWith<"Access.update(…) in access", A, "update">,
+    P extends KubeClient.Part = "object"
+  >(
     resource: R,
     object: Resource.Object<R>,
-    options?: MainWrite
-  ) => Call<Resource.Object<R>>
+    options?: MainWrite & KubeClient.Returning<P>
+  ) => Call<KubeClient.Returned<P, Resource.Object<R>>>
   /** Changes an object on the server, whatever its version. */
-  readonly patch: <R extends Access.KindsWith<"Access.patch(…) in access", A, "patch">>(
+  readonly patch: <
+    R extends Access.KindsWith<"Access.patch(…) in access", A, "patch">,
+    P extends KubeClient.Part = "object"
+  >(
     resource: R,
     target: MainTarget,
     patch: Patch.Patch,
-    options?: Omit<KubeClient.PatchOptions, "subresource">
-  ) => Call<Resource.Object<R>>
+    options?: Omit<KubeClient.PatchOptions, "subresource"> & KubeClient.Returning<P>
+  ) => Call<KubeClient.Returned<P, Resource.Object<R>>>
   /** Deletes an object. Fails with `NotFound` where there is none. */
   readonly delete: <R extends Access.KindsWith<"Access.remove(…) in access", A, "delete">>(
     resource: R,
@@ -87,18 +96,24 @@ export interface Subresource<in A, S extends string> {
     options?: MainWrite
   ) => Call<KubeObject>
   /** Replaces it. */
-  readonly update: <R extends Access.KindsWith<`Access.update(…, "${S}") in access`, A, "update", S>>(
+  readonly update: <
+    R extends Access.KindsWith<`Access.update(…, "${S}") in access`, A, "update", S>,
+    P extends KubeClient.Part = "object"
+  >(
     resource: R,
     object: Resource.Object<R>,
-    options?: MainWrite
-  ) => Call<Resource.Object<R>>
+    options?: MainWrite & KubeClient.Returning<P>
+  ) => Call<KubeClient.Returned<P, Resource.Object<R>>>
   /** Changes it. */
-  readonly patch: <R extends Access.KindsWith<`Access.patch(…, "${S}") in access`, A, "patch", S>>(
+  readonly patch: <
+    R extends Access.KindsWith<`Access.patch(…, "${S}") in access`, A, "patch", S>,
+    P extends KubeClient.Part = "object"
+  >(
     resource: R,
     target: MainTarget,
     patch: Patch.Patch,
-    options?: Omit<KubeClient.PatchOptions, "subresource">
-  ) => Call<Resource.Object<R>>
+    options?: Omit<KubeClient.PatchOptions, "subresource"> & KubeClient.Returning<P>
+  ) => Call<KubeClient.Returned<P, Resource.Object<R>>>
 }
 
 type DraftOf<R> = R extends Resource.Creatable<infer A> ? Draft<A> : never

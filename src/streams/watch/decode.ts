@@ -214,7 +214,7 @@ const parseLine = (
  */
 export const identify = (resource: Resource.AnyCreatable, object: { kind?: unknown; apiVersion?: unknown }): void => {
   const { kind } = object
-  if (kind !== undefined && kind !== (resource.projection === "metadata" ? "PartialObjectMetadata" : "")) return
+  if (kind !== undefined && kind !== "" && kind !== "PartialObjectMetadata") return
   object.kind = resource.kind
   object.apiVersion = Resource.apiVersion(resource)
 }

@@ -2,15 +2,16 @@
 import type * as Effect from "effect/Effect"
 import * as Access from "../../../kube/Access.ts"
 import type { ApiError } from "../../../kube/ApiError.ts"
-import type { Draft } from "../../../kube/Meta.ts"
+import type { Draft, KubeObject } from "../../../kube/Meta.ts"
 import { EndpointSlice } from "../../../kube/resources.ts"
 import type * as Controller from "../../../layers/Controller.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 
 export interface Calls {
-  readonly create: (draft: Draft<EndpointSlice>) => Call<EndpointSlice>
-  readonly update: (slice: EndpointSlice) => Call<EndpointSlice>
+  /** Of a written slice the metadata are returned. */
+  readonly create: (draft: Draft<EndpointSlice>) => Call<KubeObject>
+  readonly update: (slice: EndpointSlice) => Call<KubeObject>
   readonly remove: (slice: EndpointSlice) => Call<unknown>
 }
 
@@ -22,8 +23,8 @@ export const access = [
 ] as const
 
 export const callsOf = (client: Controller.Client<(typeof access)[number]>): Calls => ({
-  create: (draft) => client.create(EndpointSlice, draft),
-  update: (slice) => client.update(EndpointSlice, slice),
+  create: (draft) => client.create(EndpointSlice, draft, { returns: "metadata" }),
+  update: (slice) => client.update(EndpointSlice, slice, { returns: "metadata" }),
   // The precondition keeps the call from a slice that was recreated under the same name.
   remove: ({ metadata }) => client.delete(EndpointSlice, metadata, { preconditions: { uid: metadata.uid } })
 })

@@ -9,12 +9,12 @@ import * as Time from "../../../kube/time.ts"
 
 export const annotation = "endpoints.kubernetes.io/last-change-trigger-time"
 
-/** The times at the last sync, in milliseconds since 1970. */
+/** The times at the last sync. */
 export interface State {
-  /** When the Service was created; Infinity if unknown. */
+  /** When the Service was created, in milliseconds since 1970; Infinity if unknown. */
   readonly service: number
-  /** By name; pods without a readable time are left out. */
-  readonly pods: ReadonlyMap<string, number>
+  /** The texts of the pods, by name: most do not change, and are not parsed. */
+  readonly pods: ReadonlyMap<string, string>
 }
 
 export interface Step {
@@ -26,14 +26,16 @@ export interface Step {
 /** `last` is undefined in the first sync of a Service: then its creation is the change. */
 export const step = (last: State | undefined, service: Service, pods: ReadonlyArray<Pod>): Step => {
   const created = Time.parse(service.metadata.creationTimestamp) ?? Infinity
-  const times = new Map<string, number>()
+  const times = new Map<string, string>()
   let earliest = last === undefined || created > last.service ? created : Infinity
   for (const pod of pods) {
-    const time = Time.parse(PodState.readyCondition(pod)?.lastTransitionTime)
-    if (time === undefined) continue
-    times.set(pod.metadata.name, time)
-    if (last !== undefined && time > (last.pods.get(pod.metadata.name) ?? -Infinity))
-      earliest = Math.min(earliest, time)
+    const text = PodState.readyCondition(pod)?.lastTransitionTime
+    if (text === undefined) continue
+    times.set(pod.metadata.name, text)
+    const before = last?.pods.get(pod.metadata.name)
+    if (last === undefined || text === before) continue
+    const time = Time.parse(text) ?? -Infinity
+    if (time > (Time.parse(before) ?? -Infinity)) earliest = Math.min(earliest, time)
   }
   const state = { service: created, pods: times }
   return { state, time: earliest === Infinity ? undefined : Time.format(earliest) }

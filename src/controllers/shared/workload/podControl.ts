@@ -58,7 +58,8 @@ const canPrefix = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?\.)*[a-z0-9][-a-z0-9]*$/
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
 export interface Calls {
-  readonly create: (pod: Draft<Pod>, namespace: string | undefined) => Call<Pod>
+  /** Of the created pod the metadata are returned. */
+  readonly create: (pod: Draft<Pod>, namespace: string | undefined) => Call<KubeObject>
   readonly remove: (pod: Pod) => Call<unknown>
   readonly events: EventSink
 }
@@ -66,7 +67,8 @@ export interface Calls {
 export const access = [Access.create(Pod), Access.patch(Pod), Access.remove(Pod)] as const
 
 export const callsOf = (client: Controller.Client<(typeof access)[number]>) => ({
-  create: (pod: Draft<Pod>, namespace: string | undefined) => client.create(Pod, pod, { namespace }),
+  create: (pod: Draft<Pod>, namespace: string | undefined) =>
+    client.create(Pod, pod, { namespace, returns: "metadata" }),
   patch: (pod: Pod, patch: Patch.Patch) => client.patch(Pod, pod.metadata, patch),
   remove: (pod: Pod) => client.delete(Pod, pod.metadata)
 })

@@ -46,7 +46,7 @@ const shown = (one: Service, state: Pod | undefined): string => {
   const pods = state === undefined ? [] : selected(one, [state])
   const { groups, lost } = Desired.of(one, pods, nodeOf)
   const slices = groups.map(({ endpoints, family, ports }) => [family, ports.key, [...endpoints.values()]])
-  return JSON.stringify([slices, lost.length, Subsets.canonical(Subsets.of(one, pods))])
+  return JSON.stringify([slices, lost.length, Subsets.of(one, pods)])
 }
 
 const asked = (given: Scene, delta: Delta<Pod>): ReadonlyArray<string> =>
