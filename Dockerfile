@@ -29,8 +29,8 @@ COPY --from=build /app/dist/console ./dist/console
 COPY --from=build --chown=65532:65532 /app/cache ./cache
 USER 65532:65532
 # V8 accepts compiled code only from the same Node, architecture, user and flags; hence here, with a command that loads nearly every file of the program.
-# The flag: see "Memory" in docs/design/manager.md.
-RUN ["/nodejs/bin/node", "--max-semi-space-size=8", "dist/main.js", "check", "--cluster=embedded"]
+# The flags: see "Memory" in docs/design/manager.md.
+RUN ["/nodejs/bin/node", "--max-semi-space-size=16", "--v8-pool-size=1", "dist/main.js", "check", "--cluster=embedded"]
 # Last, because they change with every release.
 ARG VERSION=0.0.0
 ARG REVISION=unknown
@@ -41,4 +41,4 @@ LABEL org.opencontainers.image.title="effect-controller-manager" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.source="${SOURCE}"
-ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=8", "/app/dist/main.js"]
+ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=16", "--v8-pool-size=1", "/app/dist/main.js"]

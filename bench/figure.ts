@@ -7,9 +7,9 @@ export interface Figure {
   /** The size at which it was measured, if figures of one name make a curve. */
   readonly at?: number | undefined
   /** The same work done as simply as possible, in the same unit and the same run. */
-  readonly floor?: number
+  readonly floor?: number | undefined
   /** Value over floor. */
-  readonly ratio?: number
+  readonly ratio?: number | undefined
   /** The value of the build that `BEFORE` names, from the same run. */
   readonly before?: number | undefined
   /** The limit, in words. */

@@ -1,5 +1,6 @@
 /** The same requests without a client, for `fleets.ts`, in a process of its own: it begins as cold as the program does. One line of JSON for each order. */
 import { createInterface } from "node:readline"
+import * as BareEvents from "./bareEvents.ts"
 import { type Access, type Plain, plainly } from "./plain.ts"
 
 /** Pods of a namespace, one by one, with the names `pod-0` to `pod-<count - 1>`. */
@@ -7,14 +8,24 @@ export interface Order {
   readonly method: "POST" | "DELETE"
   readonly namespace: string
   readonly count: number
+  /** So many events are created after the pods. Default: none. */
+  readonly events?: number | undefined
+  /** Whether the events of the namespace's pods are read and parsed, from here on. */
+  readonly watched?: boolean | undefined
 }
 
 const access = JSON.parse(process.argv[2] ?? "{}") as Access
 
 const requestOf =
-  ({ method, namespace }: Order) =>
+  ({ count, method, namespace }: Order) =>
   (index: number): Plain => {
     const pods = `/api/v1/namespaces/${namespace}/pods`
+    if (index >= count)
+      return {
+        method: "POST",
+        path: `/api/v1/namespaces/${namespace}/events`,
+        body: event(`event-${index}`, namespace)
+      }
     return method === "DELETE"
       ? { method, path: `${pods}/pod-${index}` }
       : { method, path: pods, body: pod(`pod-${index}`, namespace) }
@@ -28,7 +39,40 @@ const pod = (name: string, namespace: string) => ({
   spec: { containers: [{ name: "main", image: "example.test/main:1" }] }
 })
 
+/** As the program records it. */
+const event = (name: string, namespace: string) => ({
+  apiVersion: "v1",
+  kind: "Event",
+  metadata: { name, namespace },
+  involvedObject: { apiVersion: "apps/v1", kind: "ReplicaSet", namespace, name: "load-0-5d9c7f8b6c", uid: name },
+  reason: "SuccessfulCreate",
+  type: "Normal",
+  source: { component: "replicaset-controller" },
+  firstTimestamp: "2026-01-01T00:00:00Z",
+  lastTimestamp: "2026-01-01T00:00:00Z",
+  count: 1,
+  message: `Created pod: ${name}`,
+  reportingComponent: "replicaset-controller",
+  reportingInstance: ""
+})
+
+/** What is parsed last: kept, so that nothing is optimized away. */
+const kept: { last?: unknown } = {}
+
+const watch = (namespace: string): Promise<void> =>
+  BareEvents.read(
+    {
+      ca: access.ca,
+      port: new URL(access.url).port,
+      path: `/api/v1/namespaces/${namespace}/pods`,
+      headers: { authorization: `Bearer ${access.token}` }
+    },
+    (object) => void (kept.last = object)
+  )
+
 for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line) as Order
-  console.log(JSON.stringify(await plainly(access, order.count, requestOf(order))))
+  if (order.watched === true) await watch(order.namespace)
+  const cost = await plainly(access, order.count + (order.events ?? 0), requestOf(order))
+  console.log(JSON.stringify(cost))
 }

@@ -62,9 +62,6 @@ const bare = Effect.gen(function* () {
   })
 }).pipe(Effect.scoped)
 
-/** As in the Dockerfile. */
-const flags = ["--max-semi-space-size=8"]
-
 const measure = (build: Stand.Build) =>
   Effect.gen(function* () {
     // A real server of an old version lacks kinds that loops wait for.
@@ -72,7 +69,7 @@ const measure = (build: Stand.Build) =>
     const client = yield* Stand.client(where)
     yield* client.create(Namespace, { metadata: { name: namespace } })
     const key = `--service-account-private-key-file=${yield* Stand.signingKey}`
-    const running = yield* Stand.controllers(where, loops, [key], build.name === "now" ? { ...build, flags } : build)
+    const running = yield* Stand.controllers(where, loops, [key], build.name === "now" ? Stand.asImage : build)
     const costs = yield* turns(client, running)
     yield* Effect.sleep(rest)
     return { ...Stand.usageOf(running), cold: costs[0] ?? 0, warm: costs.at(-1) ?? 0 }

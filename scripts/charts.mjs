@@ -95,6 +95,9 @@ const charts = (large) => ({
   }
 })
 
+/** In place of a goal, for what is only compared. */
+const none = "–"
+
 /** What was measured for a goal, beside its lower bound. */
 const cellsOf = ({ figure: name, goal, suite }) => {
   if (suite === undefined || !existsSync(join(results, `${suite}.json`))) return ["not recorded yet", ""]
@@ -104,10 +107,10 @@ const cellsOf = ({ figure: name, goal, suite }) => {
   if (found === undefined) return ["not recorded yet", ""]
   const { floor, ok, ratio, unit, value } = found
   // What JSON has instead of infinity.
-  if (value === null) return ["not reached", "no"]
-  const met = ok ? "yes" : "no"
-  if (!goal.includes("×") || ratio === undefined)
-    return [`${number(value)} ${unit}${floor === undefined ? "" : `; lower bound ${number(floor)}`}`, met]
+  const beside = floor === undefined ? "" : `; lower bound ${number(floor)}`
+  if (value === null) return [`not reached${beside}`, "no"]
+  const met = goal === none ? none : ok ? "yes" : "no"
+  if ((!goal.includes("×") && goal !== none) || ratio === undefined) return [`${number(value)} ${unit}${beside}`, met]
   return [`${number(ratio)} ×: ${number(value)} over ${number(floor)} ${unit}`, met]
 }
 

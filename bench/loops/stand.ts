@@ -33,6 +33,14 @@ export interface Build {
 
 const now: Build = { name: "now", folder: "." }
 
+/** The build of this folder, run as the image runs it: with the flags of its entry point. */
+export const asImage: Build = {
+  ...now,
+  flags: (
+    JSON.parse(/^ENTRYPOINT (.*)$/m.exec(readFileSync("Dockerfile", "utf8"))?.[1] ?? "[]") as Array<string>
+  ).filter((one) => one.startsWith("--"))
+}
+
 /** The build of this folder, and the one in the folder that `BEFORE` names, to compare both in the same run. */
 export const builds: ReadonlyArray<Build> = [
   now,

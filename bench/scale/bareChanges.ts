@@ -3,8 +3,8 @@
  * at most five of a kind at a time and each with all changes that have arrived. It computes nothing else, a write contains what was read at the start, and its response is not
  * parsed.
  */
-import { get } from "node:https"
 import { Agent, request } from "undici"
+import * as BareEvents from "../bareEvents.ts"
 import type { Address } from "./fedServer.ts"
 
 /** The argument. */
@@ -33,17 +33,7 @@ interface Found {
 }
 
 const watch = (path: string, onObject: (object: Found) => void): Promise<void> =>
-  new Promise((resolve) => {
-    get({ host: "127.0.0.1", port, ca, path: `${path}?watch=true` }, (response) => {
-      resolve()
-      let rest = ""
-      response.setEncoding("utf8").on("data", (text: string) => {
-        const lines = (rest + text).split("\n")
-        rest = lines.pop() ?? ""
-        for (const line of lines) onObject((JSON.parse(line) as { readonly object: Found }).object)
-      })
-    })
-  })
+  BareEvents.read({ ca, port, path }, (object) => onObject(object as Found))
 
 const listed = async (path: string): Promise<ReadonlyArray<Found>> => {
   const all: Array<Found> = []
@@ -62,6 +52,13 @@ const listed = async (path: string): Promise<ReadonlyArray<Found>> => {
 /** What is parsed last: kept, so that nothing is optimized away. */
 const kept: { last?: unknown } = {}
 
+/** The response is not parsed. */
+const put = async (url: string, object: Found): Promise<void> => {
+  const headers = { "content-type": "application/json" }
+  const { body } = await request(url, { method: "PUT", headers, body: JSON.stringify(object), dispatcher })
+  await body.dump()
+}
+
 /** Writes the objects of a kind: one that changes while it is written is written again. */
 const writer = async (path: string, end: string, groupOf: (object: Found) => string) => {
   const objects = new Map((await listed(path)).map((object) => [groupOf(object), object]))
@@ -76,13 +73,8 @@ const writer = async (path: string, end: string, groupOf: (object: Found) => str
       waiting.delete(group)
       writing.add(group)
       const { name, namespace } = object.metadata
-      void request(`${origin}${root}/namespaces/${namespace}${plural}/${name}${end}`, {
-        method: "PUT",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(object),
-        dispatcher
-      }).then(async ({ body }) => {
-        await body.dump()
+      const url = `${origin}${root}/namespaces/${namespace}${plural}/${name}${end}`
+      void put(url, object).finally(() => {
         writing.delete(group)
         next()
       })

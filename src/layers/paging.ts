@@ -4,18 +4,27 @@ import * as Result from "effect/Result"
 import * as ApiError from "../kube/ApiError.ts"
 import type { KubeList, KubeObject, ListMeta } from "../kube/Meta.ts"
 import type * as Resource from "../kube/Resource.ts"
-import type { Client, ListOptions } from "./KubeClient.ts"
 
-type ListPage = Client["listPage"]
+interface Paged {
+  readonly limit?: number | undefined
+  /** The continue token of the page before. */
+  readonly continue?: string | undefined
+}
+
+/** One request. */
+type ListPage<O> = <A extends KubeObject>(
+  resource: Resource.Resource<A>,
+  options: O
+) => Effect.Effect<KubeList<A>, ApiError.ApiError>
 
 /** Page size of `list` and `deleteCollection`. Source: client-go pager. */
 export const pageSize = 500
 
 /** All pages, of 500 objects or `limit`. An expired token restarts the list once. */
-export const allPages = Effect.fnUntraced(function* <A extends KubeObject>(
-  listPage: ListPage,
+export const allPages = Effect.fnUntraced(function* <A extends KubeObject, O extends Paged>(
+  listPage: ListPage<O>,
   resource: Resource.Resource<A>,
-  given: ListOptions
+  given: O
 ) {
   const options = { ...given, limit: given.limit ?? pageSize }
   for (let restarted = false; ; restarted = true) {
@@ -29,10 +38,10 @@ export const allPages = Effect.fnUntraced(function* <A extends KubeObject>(
   }
 })
 
-const followPages = Effect.fnUntraced(function* <A extends KubeObject>(
-  listPage: ListPage,
+const followPages = Effect.fnUntraced(function* <A extends KubeObject, O extends Paged>(
+  listPage: ListPage<O>,
   resource: Resource.Resource<A>,
-  options: ListOptions,
+  options: O,
   first: KubeList<A>
 ) {
   let next = first.metadata.continue

@@ -46,6 +46,13 @@ export const declared = Controller.make({
       // And it may make the calls that `access` declares.
       yield* client.patch(ConfigMap, target, patch)
       for (const pod of pods) yield* client.subresource("status").update(Pod, pod)
+      const patched: string | undefined = (yield* client.patch(ConfigMap, target, patch)).data?.["a"]
+      const part = yield* client.patch(ConfigMap, target, patch, { returns: "metadata" })
+      const version: string | undefined = part.metadata.resourceVersion
+      // @ts-expect-error: the metadata alone are returned
+      void part.data
+      // @ts-expect-error: no such option
+      void client.patch(ConfigMap, target, patch, { returned: "metadata" })
       yield* client.get(Node, { name: "n" })
 
       // @ts-expect-error: nodes may be read with the client, but are not cached
@@ -62,7 +69,7 @@ export const declared = Controller.make({
       void cache.get(Resource.metadataOnly(Pod), "a/b")
       // @ts-expect-error: nothing may be deleted
       void client.delete(ConfigMap, target)
-      return data === undefined ? undefined : yield* (yield* Mailer).send("changed")
+      return (data ?? patched ?? version) === undefined ? undefined : yield* (yield* Mailer).send("changed")
     })
 })
 

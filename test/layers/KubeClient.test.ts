@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../src/kube/ApiError.ts"
-import type { KubeList, ListMeta } from "../../src/kube/Meta.ts"
+import type { KubeList, KubeObject, ListMeta } from "../../src/kube/Meta.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import * as Resource from "../../src/kube/Resource.ts"
 import { ConfigMap, Node, Pod } from "../../src/kube/resources.ts"
@@ -125,6 +125,34 @@ describe("requests", () => {
       ]
       for (const call of calls) assert.strictEqual((yield* Effect.flip(call)).reason._tag, "BadRequest")
       assert.deepStrictEqual(sent, [])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("a write that needs only metadata asks for metadata, and its result has no other fields", () => {
+    const { layer, sent } = scripted((request) => ({
+      ...object(),
+      ...(request.method === "PATCH" ? {} : { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" })
+    }))
+    return Effect.gen(function* () {
+      const client = yield* KubeClient
+      const returns = { returns: "metadata" } as const
+      const written = [
+        yield* client.create(Pod, object(), returns),
+        yield* client.update(Pod, object(), returns),
+        yield* client.update(Pod, object(), { ...returns, subresource: "status" }),
+        // A server that leaves out kinds.
+        yield* client.patch(Pod, target, Patch.merge({}), returns)
+      ]
+      for (const one of written) {
+        expectTypeOf(one).toEqualTypeOf<KubeObject>()
+        assert.deepStrictEqual([one.apiVersion, one.kind], ["v1", "Pod"])
+      }
+      expectTypeOf(yield* client.create(Pod, object())).toEqualTypeOf<Pod>()
+      const partial = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+      assert.deepStrictEqual(
+        sent.map(({ accept }) => accept),
+        [partial, partial, partial, partial, undefined]
+      )
     }).pipe(Effect.provide(layer))
   })
 

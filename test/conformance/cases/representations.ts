@@ -1,6 +1,7 @@
 /** Representations: PartialObjectMetadata and Table, on get, list and watch. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Patch from "../../../src/kube/Patch.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap } from "../../../src/kube/resources.ts"
 import { done, events, merge, partial, partialList, refused, table } from "../assertions.ts"
@@ -62,6 +63,25 @@ export const views: ReadonlyArray<Case> = [
       assert.deepStrictEqual(namesOf(list), ["x-a", "x-b"])
       for (const item of list.items)
         assert.deepStrictEqual(Object.keys(item).sort(), ["apiVersion", "kind", "metadata"])
+    })
+  },
+  {
+    title: "writes that need only metadata return only metadata, with the real kind, and write the whole object",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ client, namespace }) {
+      const returns = { returns: "metadata" } as const
+      const target = { namespace, name: "part" }
+      const created = yield* client.create(ConfigMap, { metadata: target, data: { a: "1" } }, returns)
+      const whole = yield* client.get(ConfigMap, target)
+      const updated = yield* client.update(ConfigMap, { ...whole, data: { a: "2" } }, returns)
+      const patched = yield* client.patch(ConfigMap, target, Patch.merge({ data: { b: "3" } }), returns)
+      const now = yield* client.get(ConfigMap, target)
+      assert.deepStrictEqual(now.data, { a: "2", b: "3" })
+      assert.deepStrictEqual(patched.metadata, now.metadata)
+      for (const one of [created, updated, patched]) {
+        assert.deepStrictEqual(Object.keys(one).sort(), ["apiVersion", "kind", "metadata"])
+        assert.deepStrictEqual([one.apiVersion, one.kind, one.metadata.uid], ["v1", "ConfigMap", whole.metadata.uid])
+      }
     })
   },
   {

@@ -13,7 +13,7 @@ export const annotation = "endpoints.kubernetes.io/last-change-trigger-time"
 export interface State {
   /** When the Service was created, in milliseconds since 1970; Infinity if unknown. */
   readonly service: number
-  /** The texts of the pods, by name: most do not change, and are not parsed. */
+  /** As text, which is parsed only when it changes. By name; pods without a readable time are left out. */
   readonly pods: ReadonlyMap<string, string>
 }
 
@@ -30,12 +30,12 @@ export const step = (last: State | undefined, service: Service, pods: ReadonlyAr
   let earliest = last === undefined || created > last.service ? created : Infinity
   for (const pod of pods) {
     const text = PodState.readyCondition(pod)?.lastTransitionTime
-    if (text === undefined) continue
-    times.set(pod.metadata.name, text)
     const before = last?.pods.get(pod.metadata.name)
-    if (last === undefined || text === before) continue
-    const time = Time.parse(text) ?? -Infinity
-    if (time > (Time.parse(before) ?? -Infinity)) earliest = Math.min(earliest, time)
+    const time = text === before ? undefined : Time.parse(text)
+    if (text === undefined || (text !== before && time === undefined)) continue
+    times.set(pod.metadata.name, text)
+    if (last !== undefined && time !== undefined && time > (Time.parse(before) ?? -Infinity))
+      earliest = Math.min(earliest, time)
   }
   const state = { service: created, pods: times }
   return { state, time: earliest === Infinity ? undefined : Time.format(earliest) }
