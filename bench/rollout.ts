@@ -55,8 +55,9 @@ const floor = (where: Stand.Server, client: Client, name: string) =>
     const half = (namespace: string, watched: boolean) =>
       Effect.gen(function* () {
         yield* client.create(Namespace, { metadata: { name: namespace } })
-        yield* send({ method: "POST", namespace, count: pods / 2 })
-        return (yield* send({ method: "DELETE", namespace, count: pods / 2, watched })).cpuEach
+        // From before the pods, because a watch begins with an event for each object that is there.
+        yield* send({ method: "POST", namespace, count: pods / 2, watched })
+        return (yield* send({ method: "DELETE", namespace, count: pods / 2 })).cpuEach
       })
     return { alone: yield* half(`${name}-1`, false), watched: yield* half(`${name}-2`, true) }
   }).pipe(Effect.scoped)
