@@ -174,10 +174,9 @@ const sourceOf = <A extends KubeObject>(
   client: KubeClient["Service"],
   resource: Resource.Resource<A>,
   selection: Informer.Selection,
-  { interval, keepManagedFields }: Kinds.Settings
+  { interval, keepManagedFields }: ReturnType<typeof Kinds.of>
 ): Watch.ListWatch<A> => {
   const omitManagedFields = keepManagedFields !== true
-  const millis = interval === undefined ? undefined : Duration.toMillis(interval)
   return {
     list: (request) => client.listPage(resource, { ...selection, ...request, omitManagedFields }),
     watch: (request) =>
@@ -185,7 +184,7 @@ const sourceOf = <A extends KubeObject>(
         ...selection,
         ...request,
         omitManagedFields,
-        interval: millis
+        interval: Duration.toMillis(interval)
       })
   }
 }

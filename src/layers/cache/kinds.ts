@@ -23,8 +23,8 @@ export interface Settings<in out A extends KubeObject = KubeObject> {
   /** Default false: `metadata.managedFields` is removed before an object is stored. */
   readonly keepManagedFields?: boolean | undefined
   /**
-   * The least time between two deliveries of a watch, for kinds that change often and are read rarely: a change may become visible so much later, and
-   * changes that arrive together cost a fraction. Default: changes are delivered as they arrive.
+   * The least time between two deliveries of a watch while its events follow each other closely: an event may become visible so much later, and events
+   * that are read together cost a fraction. Longer for kinds that change often and are read rarely. Default: 20 ms.
    */
   readonly interval?: Duration.Input | undefined
   /** When informers distribute their objects again, without a request, as updates whose object and previous are the same. Default: never. */
@@ -47,15 +47,22 @@ export interface Kinds extends Settings {
   readonly kinds?: ReadonlyArray<KindOptions> | undefined
 }
 
+/** A busy watch has an event each millisecond; a reader that is woken by each one spends more on that than on the events. */
+const defaultInterval = "20 millis"
+
+interface Applied extends Settings {
+  readonly interval: Duration.Input
+}
+
 /** The settings that apply to the kind. */
-export const of = (options: Kinds, { group, plural }: Resource.Any): Settings => {
+export const of = (options: Kinds, { group, plural }: Resource.Any): Applied => {
   const own = options.kinds?.find(({ resource }) => resource.group === group && resource.plural === plural)
   return {
     labelSelector: own?.labelSelector ?? options.labelSelector,
     fieldSelector: own?.fieldSelector ?? options.fieldSelector,
     transform: own?.transform ?? options.transform,
     keepManagedFields: own?.keepManagedFields ?? options.keepManagedFields,
-    interval: own?.interval ?? options.interval,
+    interval: own?.interval ?? options.interval ?? defaultInterval,
     resync: own?.resync ?? options.resync
   }
 }

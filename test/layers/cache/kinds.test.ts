@@ -2,13 +2,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
+import * as ApiError from "../../../src/kube/ApiError.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap, Node, Secret } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { Cache } from "../../../src/layers/Cache.ts"
 import * as Kinds from "../../../src/layers/cache/kinds.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { type Request, Transport } from "../../../src/layers/Transport.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { checkProperty } from "../../support/property.ts"
 
@@ -45,6 +50,41 @@ describe("Kinds", () => {
       const options = { kinds: [Kinds.kind(ConfigMap, { labelSelector })] }
       return Kinds.of(options, Resource.metadataOnly(ConfigMap)).labelSelector === labelSelector
     }
+  )
+})
+
+describe("the interval of a watch", () => {
+  it.effect("is that of its kind, else that of all kinds, else 20 ms", () =>
+    Effect.gen(function* () {
+      const given = [
+        { interval: "5 millis", kinds: [Cache.kind(Secret, { interval: "1 second" })] },
+        { kinds: [Cache.kind(Secret, { interval: "1 second" })] }
+      ] as const
+      const found = yield* Effect.forEach(given, (options) => {
+        const sent: Array<Request> = []
+        const transport = Transport.of({
+          send: ({ context }) => Effect.fail(ApiError.network(context, new Error("only watches"))),
+          watch: (request) => {
+            sent.push(request)
+            return Stream.never
+          }
+        })
+        const layer = Layer.provide(
+          Cache.layer(options),
+          Layer.provide(KubeClient.layer, Layer.succeed(Transport, transport))
+        )
+        return Effect.gen(function* () {
+          const cache = yield* Cache
+          yield* Effect.forEach([Secret, ConfigMap], (kind) => cache.subscribe(kind))
+          yield* TestClock.adjust("1 second")
+          return sent.map(({ interval, path }) => `${path} ${interval}`).sort()
+        }).pipe(Effect.provide(layer), Effect.scoped)
+      })
+      assert.deepStrictEqual(found, [
+        ["/api/v1/configmaps 5", "/api/v1/secrets 1000"],
+        ["/api/v1/configmaps 20", "/api/v1/secrets 1000"]
+      ])
+    })
   )
 })
 
