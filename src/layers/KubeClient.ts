@@ -129,6 +129,9 @@ export interface DeleteOptions extends CallOptions {
     | undefined
 }
 
+/** What a deletion returns. */
+export type Left<P extends "object" | "nothing"> = P extends "nothing" ? void : KubeObject | Status.Status
+
 /** How a collection is deleted. */
 export interface DeleteCollectionOptions extends DeleteOptions {
   /** Run after each page but the last, with the list metadata: `remainingItemCount`, where the server counts. */
@@ -185,8 +188,15 @@ export interface Client {
     patch: Patch.Patch,
     options?: PatchOptions & Returning<P>
   ) => Call<Returned<P, A>>
-  /** The object while finalizers or a grace period keep it, a `Status` when it is gone. A retry after a lost response may fail with NotFound. */
-  readonly delete: (resource: Resource.Any, target: Target, options?: DeleteOptions) => Call<KubeObject | Status.Status>
+  /**
+   * The object while finalizers or a grace period keep it, a `Status` when it is gone; with `returns: "nothing"` the response is not parsed. A retry after a
+   * lost response may fail with NotFound.
+   */
+  readonly delete: <P extends "object" | "nothing" = "object">(
+    resource: Resource.Any,
+    target: Target,
+    options?: DeleteOptions & { readonly returns?: P | undefined }
+  ) => Call<Left<P>>
   /**
    * Deletes the selected objects in pages of 500 (or `limit`), and in smaller ones where the server times out before a page is done,
    * so that a collection of any size is deleted in the end.
@@ -345,10 +355,17 @@ const deletes = (call: SendCall): Pick<KubeClient["Service"], "delete" | "delete
     delete: (resource, target, options) =>
       Effect.flatMap(Wire.named("delete", resource, target), (context) => {
         const accept = Wire.accept(resource.projection, "object")
-        const request = Wire.request("DELETE", context, { accept, body: Wire.deleteOptions(options) })
-        return Effect.flatMap(call(request, "repeatable", options), ({ body }): Call<KubeObject | Status.Status> =>
-          Status.is(body) ? Effect.succeed(body) : Wire.decodeObject(resource, context, body)
+        const ignoresBody = options?.returns === "nothing"
+        const request = Wire.request("DELETE", context, { accept, body: Wire.deleteOptions(options), ignoresBody })
+        const left = Effect.flatMap(call(request, "repeatable", options), ({ body }): Call<Left<"object"> | void> =>
+          ignoresBody
+            ? Effect.void
+            : Status.is(body)
+              ? Effect.succeed(body)
+              : Wire.decodeObject(resource, context, body)
         )
+        // `ignoresBody` is what the type follows from.
+        return left as Call<never>
       }),
     deleteCollection: Effect.fnUntraced(function* (resource, selection, options = {}) {
       const { onPage = () => Effect.void } = options

@@ -32,6 +32,8 @@ export interface Request {
   readonly body?: unknown
   /** Media type of the body. Default: `application/json`. */
   readonly contentType?: string | undefined
+  /** The caller needs nothing of a success but its status; a transport may leave the body unparsed. */
+  readonly ignoresBody?: boolean | undefined
   /** The caller does not need `metadata.managedFields` in the objects of a watch or list; a transport may leave them out unparsed. */
   readonly omitManagedFields?: boolean | undefined
   /**

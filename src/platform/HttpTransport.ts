@@ -105,7 +105,7 @@ const timed = <A>(
 
 const send = (link: Link, request: Request): Effect.Effect<Response, ApiError.ApiError> =>
   Effect.flatMap(authenticated(link, request, whole), ({ body, head, list }) =>
-    head.status < 300 ? Answer.decode(request.context, head, body, list) : refusal(request, head, body)
+    head.status < 300 ? Answer.decode(request, head, body, list) : refusal(request, head, body)
   )
 
 const watch = Effect.fnUntraced(function* (link: Link, request: Request) {

@@ -6,6 +6,7 @@ import * as ApiError from "../../src/kube/ApiError.ts"
 import type { KubeList, KubeObject, ListMeta } from "../../src/kube/Meta.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import * as Resource from "../../src/kube/Resource.ts"
+import type * as Status from "../../src/kube/Status.ts"
 import { ConfigMap, Node, Pod } from "../../src/kube/resources.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { type Request, Transport, type WatchEvent } from "../../src/layers/Transport.ts"
@@ -152,6 +153,26 @@ describe("requests", () => {
       assert.deepStrictEqual(
         sent.map(({ accept }) => accept),
         [partial, partial, partial, partial, undefined]
+      )
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("a deletion that needs no result does not read the answer, and still fails when the server refuses", () => {
+    const { layer, sent } = scripted((_, index) => (index === 2 ? 409 : "no object"))
+    return Effect.gen(function* () {
+      const client = yield* KubeClient
+      const nothing = yield* client.delete(Pod, target, { returns: "nothing" })
+      expectTypeOf(nothing).toEqualTypeOf<void>()
+      expectTypeOf(client.delete(Pod, target)).toEqualTypeOf<
+        Effect.Effect<KubeObject | Status.Status, ApiError.ApiError>
+      >()
+      assert.isUndefined(nothing)
+      assert.strictEqual((yield* Effect.flip(client.delete(Pod, target))).reason._tag, "Decode")
+      const refused = yield* Effect.flip(client.delete(Pod, target, { returns: "nothing" }))
+      assert.strictEqual(refused.reason._tag, "Conflict")
+      assert.deepStrictEqual(
+        sent.map(({ ignoresBody }) => ignoresBody),
+        [true, false, true]
       )
     }).pipe(Effect.provide(layer))
   })

@@ -777,6 +777,11 @@ describe("a list whose caller needs no managedFields", () => {
       assert.deepStrictEqual((body as typeof list).metadata, list.metadata)
       assert.isTrue(ApiError.hasReason(yield* Effect.flip(send("/refused")), "Invalid"))
       assert.strictEqual((yield* send("/text")).body, "ok")
+      assert.isUndefined((yield* transport.send(get("/cut", { ignoresBody: true }))).body)
+      assert.strictEqual(
+        (yield* Effect.flip(transport.send(get("/refused", { ignoresBody: true })))).reason._tag,
+        "Invalid"
+      )
       const broken = yield* Effect.flip(send("/cut"))
       assert.strictEqual(broken.detail, "the answer of 10 bytes is not valid JSON")
     }).pipe(Effect.scoped)

@@ -4,18 +4,19 @@
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
-import type { Response } from "../../layers/Transport.ts"
+import type { Request, Response } from "../../layers/Transport.ts"
 import type { Failure, Head } from "./Exchange.ts"
 import type { ListBody } from "./ListBody.ts"
 
 /** `list` has the body if it was parsed as it arrived. */
 export const decode = (
-  context: ApiError.Context,
+  { context, ignoresBody }: Request,
   head: Head,
   body: Buffer,
   list: ListBody | undefined
 ): Effect.Effect<Response, ApiError.ApiError> => {
   const warnings = warningsOf(head)
+  if (ignoresBody === true) return Effect.succeed({ status: head.status, body: undefined, warnings })
   if (!isJson(head)) return Effect.succeed({ status: head.status, body: body.toString(), warnings })
   try {
     return Effect.succeed({

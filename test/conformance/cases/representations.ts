@@ -85,6 +85,19 @@ export const views: ReadonlyArray<Case> = [
     })
   },
   {
+    title: "a deletion that needs no result deletes the object, and fails for one in another state",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ client, namespace }) {
+      const target = { namespace, name: "unread" }
+      const { metadata } = yield* client.create(ConfigMap, { metadata: target })
+      const remove = (resourceVersion: string | undefined) =>
+        client.delete(ConfigMap, target, { returns: "nothing", preconditions: { uid: metadata.uid, resourceVersion } })
+      assert.strictEqual((yield* Effect.flip(remove("1"))).reason._tag, "Conflict")
+      assert.isUndefined(yield* remove(metadata.resourceVersion))
+      assert.strictEqual((yield* Effect.flip(client.get(ConfigMap, target))).reason._tag, "NotFound")
+    })
+  },
+  {
     title: "a table of pods: columns, cells, and the metadata of each row",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
