@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
-import { Namespace } from "../src/kube/resources.ts"
+import { Deployment, Namespace, Pod, ReplicaSet } from "../src/kube/resources.ts"
 import type { KubeClient } from "../src/layers/KubeClient.ts"
 import type { Figure } from "./figure.ts"
 import type { Order } from "./floorProcess.ts"
@@ -22,13 +22,11 @@ const pods = deployments * replicas
 const fleets = 4
 const rounds = Number(process.env["ROUNDS"] ?? 3)
 
-/** Creates a fleet in a namespace of its own, and waits until it is complete. */
-const create = (client: KubeClient["Service"], namespace: string) =>
-  Effect.gen(function* () {
-    yield* client.create(Namespace, { metadata: { name: namespace } })
-    const fleet = Deployments.fleet(namespace, deployments, replicas)
-    yield* Deployments.until(client, fleet, Deployments.isUpdated, Deployments.create(client, fleet))
-  })
+/** Creates a fleet, and waits until it is complete. */
+const create = (client: KubeClient["Service"], namespace: string) => {
+  const fleet = Deployments.fleet(namespace, deployments, replicas)
+  return Deployments.until(client, fleet, Deployments.isUpdated, Deployments.create(client, fleet))
+}
 
 /** Milliseconds of the processor for each pod, the first fleet and the median of the others. */
 interface Measured {
@@ -42,15 +40,30 @@ const measured = ([cold = Number.NaN, ...others]: ReadonlyArray<number>): Measur
 })
 
 let namespaces = 0
-const nextNamespace = (): string => `fleet-${namespaces++}`
+
+/** One that exists, until the scope closes: it is emptied then, so that the next process does not begin with a list of these pods. */
+const namespace = (client: KubeClient["Service"]) =>
+  Effect.acquireRelease(
+    Effect.suspend(() => client.create(Namespace, { metadata: { name: `fleet-${namespaces++}` } })).pipe(
+      Effect.map(({ metadata }) => metadata.name)
+    ),
+    (name) =>
+      Effect.orDie(
+        Effect.forEach([Deployment, ReplicaSet, Pod], (kind) =>
+          client.deleteCollection(kind, { namespace: name }, { gracePeriodSeconds: 0, propagationPolicy: "Background" })
+        )
+      )
+  )
 
 const ours = (where: Stand.Server, client: KubeClient["Service"]) => (build: Stand.Build) =>
   Effect.gen(function* () {
+    const names = yield* Effect.replicateEffect(namespace(client), fleets)
+    // It ends before the namespaces are emptied.
     const running = yield* Stand.controllers(where, ["deployment", "replicaset"], [], build)
     const costs: Array<number> = []
-    for (let fleet = 0; fleet < fleets; fleet++) {
+    for (const name of names) {
       const before = Stand.usageOf(running).cpuMillis
-      yield* create(client, nextNamespace())
+      yield* create(client, name)
       // The last events are written after the last status.
       yield* Effect.sleep("500 millis")
       costs.push((Stand.usageOf(running).cpuMillis - before) / pods)
@@ -88,11 +101,9 @@ const floor = (where: Stand.Server, client: KubeClient["Service"], alike: boolea
   Effect.gen(function* () {
     const send = yield* bare(where)
     const costs: Array<number> = []
-    for (let fleet = 0; fleet < fleets; fleet++) {
-      const namespace = nextNamespace()
-      yield* client.create(Namespace, { metadata: { name: namespace } })
-      const events = alike ? otherRequests * pods : 0
-      const { cpuEach } = yield* send({ method: "POST", namespace, count: pods, events, watched: alike })
+    const events = alike ? otherRequests * pods : 0
+    for (const name of yield* Effect.replicateEffect(namespace(client), fleets)) {
+      const { cpuEach } = yield* send({ method: "POST", namespace: name, count: pods, events, watched: alike })
       costs.push((cpuEach * (pods + events)) / pods)
     }
     return measured(costs)
