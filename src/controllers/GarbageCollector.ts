@@ -310,15 +310,14 @@ const workers = Effect.fnUntraced(function* (
       }
     })
 
-  const removeOrRetry = (node: Graph.Node) =>
-    remove(node).pipe(
-      Effect.andThen(
-        Effect.suspend(() =>
-          Graph.isVirtual(graph.get(node.identity.uid)) ? Effect.fail(new Unobserved()) : Effect.void
-        )
-      ),
-      Effect.catchTag("MisplacedOwner", (error) => Effect.logDebug(`${Identity.show(node.identity)}: ${error.message}`))
-    )
+  const removeOrRetry = (node: Graph.Node): Effect.Effect<void, Objects.Failure | Unobserved> =>
+    Effect.matchEffect(remove(node), {
+      onSuccess: () => (Graph.isVirtual(graph.get(node.identity.uid)) ? Effect.fail(new Unobserved()) : Effect.void),
+      onFailure: (error) =>
+        error._tag === "MisplacedOwner"
+          ? Effect.logDebug(`${Identity.show(node.identity)}: ${error.message}`)
+          : Effect.fail(error)
+    })
   return [work("toDelete", removeOrRetry), work("toOrphan", orphan)]
 })
 

@@ -96,10 +96,8 @@ export const attempt = (deps: Deps) => {
     )
   }
 
-  return Effect.fnUntraced(function* (node: Graph.Node) {
+  const examine = Effect.fnUntraced(function* (node: Graph.Node) {
     const { identity } = node
-    if (node.beingDeleted && node.waitsFor !== "dependents") return
-    if (yield* removeUnread(node)) return
     const { clusterScoped, object } = yield* objects.find(identity)
     if (object === undefined) return yield* absent(identity, clusterScoped)
     if (node.waitsFor === "dependents") {
@@ -115,11 +113,16 @@ export const attempt = (deps: Deps) => {
     const plan = Plan.plan(object, judged, graph.dependents(identity.uid))
     if ((yield* act(identity, object, plan)) === "absent") yield* absent(identity, clusterScoped)
   })
+
+  return (node: Graph.Node): Effect.Effect<void, Failure> =>
+    node.beingDeleted && node.waitsFor !== "dependents"
+      ? Effect.void
+      : Effect.flatMap(removeUnread(node), (isDone) => (isDone ? Effect.void : examine(node)))
 }
 
 /** The owner may be in the namespace of the dependent, or in none. */
 const isKnownAbsent = ({ absentOwners }: Deps, { namespace }: Identity.Identity, reference: OwnerReference): boolean =>
-  absentOwners.has(Identity.named(reference, "")) || absentOwners.has(Identity.named(reference, namespace))
+  absentOwners.has(Identity.named(reference, namespace)) || absentOwners.has(Identity.named(reference, ""))
 
 /** Asks the server unless the owner is known to be absent. */
 const judge = Effect.fnUntraced(function* (deps: Deps, dependent: Identity.Identity, reference: OwnerReference) {

@@ -13,7 +13,7 @@ import type { KubeObject } from "../../kube/Meta.ts"
 import type * as Patch from "../../kube/Patch.ts"
 import * as Resource from "../../kube/Resource.ts"
 import { type Discovery, NotServed } from "../../layers/Discovery.ts"
-import type { DeleteOptions, KubeClient } from "../../layers/KubeClient.ts"
+import type { DeleteOptions, KubeClient, Target } from "../../layers/KubeClient.ts"
 import type { Identity } from "./identity.ts"
 import * as Patches from "./patches.ts"
 
@@ -26,6 +26,13 @@ export class MisplacedOwner extends Data.TaggedError("MisplacedOwner")<{ readonl
 
 export type Failure = ApiError.ApiError | NotServed | MisplacedOwner
 type Call<A> = Effect.Effect<A, Failure>
+
+/** Where the server has an object. */
+interface Place {
+  readonly clusterScoped: boolean
+  readonly resource: Resource.Any
+  readonly target: Target
+}
 
 /** The scope of the resource, and the object with that uid if it exists. */
 export interface Found {
@@ -61,16 +68,17 @@ export type Propagation = NonNullable<DeleteOptions["propagationPolicy"]>
 const conflictRetry = { times: 3, schedule: Schedule.exponential(Duration.millis(10), 5) }
 
 export const make = (client: KubeClient["Service"], discovery: Discovery["Service"]): Objects => {
-  const locate = Effect.fnUntraced(function* ({ apiVersion, kind, name, namespace }: Identity) {
-    const resource = yield* discovery.resourceFor({ ...parseVersion(apiVersion), kind })
-    const clusterScoped = resource.scope === "Cluster"
-    if (!clusterScoped && namespace === "") return yield* new MisplacedOwner({ kind })
-    return {
-      clusterScoped,
-      resource: Resource.metadataOnly(resource),
-      target: { name, namespace: clusterScoped ? undefined : namespace }
-    }
-  })
+  // Neither this nor a deletion is a generator: a cascade does little else.
+  const locate = ({ apiVersion, kind, name, namespace }: Identity): Call<Place> =>
+    Effect.flatMap(discovery.resourceFor({ ...parseVersion(apiVersion), kind }), (resource): Call<Place> => {
+      const clusterScoped = resource.scope === "Cluster"
+      if (!clusterScoped && namespace === "") return Effect.fail(new MisplacedOwner({ kind }))
+      return Effect.succeed({
+        clusterScoped,
+        resource: Resource.metadataOnly(resource),
+        target: { name, namespace: clusterScoped ? undefined : namespace }
+      })
+    })
 
   const find = Effect.fnUntraced(function* (identity: Identity) {
     const { clusterScoped, resource, target } = yield* locate(identity)
@@ -90,15 +98,14 @@ export const make = (client: KubeClient["Service"], discovery: Discovery["Servic
     return object === undefined ? ("absent" as const) : yield* send(identity, change.merge(object))
   })
 
-  const attempt = Effect.fnUntraced(function* (
+  const attempt = (
     identity: Identity,
     propagationPolicy: Propagation,
     preconditions: NonNullable<DeleteOptions["preconditions"]>
-  ) {
-    const { resource, target } = yield* locate(identity)
-    yield* client.delete(resource, target, { propagationPolicy, preconditions })
-    return "done" as const
-  })
+  ): Call<"done"> =>
+    Effect.flatMap(locate(identity), ({ resource, target }) =>
+      Effect.as(client.delete(resource, target, { propagationPolicy, preconditions, returns: "nothing" }), "done")
+    )
 
   const removeUnchanged = (identity: Identity, { metadata: { resourceVersion } }: KubeObject, policy: Propagation) =>
     attempt(identity, policy, { uid: identity.uid, resourceVersion })
@@ -133,10 +140,8 @@ export const make = (client: KubeClient["Service"], discovery: Discovery["Servic
       ),
     remove: (identity, judged, propagation) => unlessAbsent(identity, remove(identity, judged, propagation)),
     removeUnchanged: (identity, judged, propagation) =>
-      Effect.catchIf(
-        unlessAbsent(identity, removeUnchanged(identity, judged, propagation)),
-        isConflict,
-        (): Call<"changed"> => Effect.succeed("changed")
+      Effect.catch(removeUnchanged(identity, judged, propagation), (error): Call<"absent" | "changed"> =>
+        isConflict(error) ? Effect.succeed("changed") : orAbsent(identity, error)
       ),
     removeFinalizer: (identity, finalizer) =>
       Effect.asVoid(
@@ -161,14 +166,13 @@ const parseVersion = (apiVersion: string): { readonly group: string; readonly ve
 
 /** Separates an absent object from an absent resource, which may be served again with its objects. */
 const unlessAbsent = <A, E extends Failure>(
-  { apiVersion, kind }: Identity,
+  identity: Identity,
   call: Effect.Effect<A, E>
-): Effect.Effect<A | "absent", Failure> =>
-  Effect.catchIf(
-    call,
-    (error: Failure) => error._tag === "ApiError" && ApiError.hasReason(error, "NotFound"),
-    (error) =>
-      error._tag === "ApiError" && ApiError.isMissingResource(error)
-        ? Effect.fail(new NotServed({ ...parseVersion(apiVersion), kind }))
-        : Effect.succeed("absent" as const)
-  )
+): Effect.Effect<A | "absent", Failure> => Effect.catch(call, (error) => orAbsent(identity, error))
+
+const orAbsent = ({ apiVersion, kind }: Identity, error: Failure): Call<"absent"> =>
+  error._tag !== "ApiError" || !ApiError.hasReason(error, "NotFound")
+    ? Effect.fail(error)
+    : ApiError.isMissingResource(error)
+      ? Effect.fail(new NotServed({ ...parseVersion(apiVersion), kind }))
+      : Effect.succeed("absent")
