@@ -1,6 +1,7 @@
 /** The same requests without a client, for `fleets.ts`, in a process of its own: it begins as cold as the program does. One line of JSON for each order. */
 import { createInterface } from "node:readline"
 import * as BareEvents from "./bareEvents.ts"
+import * as CachedDeletes from "./cachedDeletes.ts"
 import { type Access, type Plain, plainly } from "./plain.ts"
 
 /** Pods of a namespace, one by one, with the names `pod-0` to `pod-<count - 1>`. */
@@ -12,6 +13,8 @@ export interface Order {
   readonly events?: number | undefined
   /** Whether the events of the namespace's pods are read and parsed, from here on. */
   readonly watched?: boolean | undefined
+  /** A deletion through the client and the cache of this library. */
+  readonly cached?: boolean | undefined
 }
 
 const access = JSON.parse(process.argv[2] ?? "{}") as Access
@@ -70,9 +73,14 @@ const watch = (namespace: string): Promise<void> =>
     (object) => void (kept.last = object)
   )
 
+let deletes: CachedDeletes.Deletes | undefined
+
 for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line) as Order
   if (order.watched === true) await watch(order.namespace)
-  const cost = await plainly(access, order.count + (order.events ?? 0), requestOf(order))
+  const cost =
+    order.cached === true
+      ? await (deletes ??= CachedDeletes.make(access))(order.namespace, order.count)
+      : await plainly(access, order.count + (order.events ?? 0), requestOf(order))
   console.log(JSON.stringify(cost))
 }

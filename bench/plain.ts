@@ -28,7 +28,6 @@ export const plainly = async (
   count: number,
   make: (index: number) => Plain
 ): Promise<Cost> => {
-  const connections = 12
   const dispatcher = new Agent({ connections, pipelining: 1, connect: { ca } })
   const authorization = `Bearer ${token}`
   const send = async ({ body: sent, method, path }: Plain) => {
@@ -43,14 +42,22 @@ export const plainly = async (
     if (statusCode >= 300) throw new Error(`${method} ${path}: ${statusCode}: ${text}`)
     JSON.parse(text)
   }
+  const cost = await costOf(count, (index) => send(make(index)))
+  await dispatcher.close()
+  return cost
+}
+
+const connections = 12
+
+/** Sends so many, as many at once as there are connections. */
+export const costOf = async (count: number, send: (index: number) => Promise<unknown>): Promise<Cost> => {
   const [began, cpu] = [performance.now(), process.cpuUsage()]
   let next = 0
   const worker = async () => {
-    while (next < count) await send(make(next++))
+    while (next < count) await send(next++)
   }
   await Promise.all(Array.from({ length: connections }, worker))
   const used = process.cpuUsage(cpu)
   const millis = performance.now() - began
-  await dispatcher.close()
   return { millis, perSecond: (count * 1000) / millis, cpuEach: (used.user + used.system) / 1000 / count }
 }
