@@ -68,7 +68,9 @@ const watch = (namespace: string): Promise<void> =>
       ca: access.ca,
       port: new URL(access.url).port,
       path: `/api/v1/namespaces/${namespace}/pods`,
-      headers: { authorization: `Bearer ${access.token}` }
+      headers: { authorization: `Bearer ${access.token}` },
+      // As the cache of the library.
+      interval: 20
     },
     (object) => void (kept.last = object)
   )
