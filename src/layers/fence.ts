@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as ApiError from "../kube/ApiError.ts"
+import { Chain } from "../streams/chain.ts"
 import type { Client } from "./KubeClient.ts"
 import type { Term } from "./Leadership.ts"
 import type { Request, Response } from "./Transport.ts"
@@ -48,17 +49,20 @@ const fenced =
 /** Calls functions when a term ends, so that a write needs no fiber that waits for it. */
 class TermEnd {
   #isOver = false
-  readonly #waiting = new Set<() => void>()
+  readonly #waiting = new Chain<() => void>()
 
   addUnsafe(end: () => void): () => void {
-    if (this.#isOver) end()
-    else this.#waiting.add(end)
-    return () => void this.#waiting.delete(end)
+    if (this.#isOver) {
+      end()
+      return () => undefined
+    }
+    const link = this.#waiting.add(end)
+    return () => void this.#waiting.delete(link)
   }
 
   readonly comeUnsafe = (): void => {
     this.#isOver = true
-    for (const end of this.#waiting) end()
+    for (const end of this.#waiting.values()) end()
     this.#waiting.clear()
   }
 }

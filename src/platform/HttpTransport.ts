@@ -210,9 +210,10 @@ const whole: Attempt<Whole, never> = (link, request, identity) =>
     let isOver = false
     let forgetLimit: (() => void) | undefined
     let forgetEnd: (() => void) | undefined
+    let forgetAnswer: (() => void) | undefined
     const leave = (): void => {
       isOver = true
-      unanswered?.deleteUnsafe(exchange)
+      forgetAnswer?.()
       forgetLimit?.()
       forgetEnd?.()
       exchange.abortUnsafe()
@@ -235,7 +236,7 @@ const whole: Attempt<Whole, never> = (link, request, identity) =>
       finish(Effect.succeed({ head, body, list }))
     })
     if (isOver) return undefined
-    unanswered?.addUnsafe(exchange)
+    forgetAnswer = unanswered?.addUnsafe(exchange)
     const { context, endUnsafe, limit } = request
     if (limit !== undefined) {
       forgetLimit = deadlines.addUnsafe(Duration.toMillis(limit), () => {
@@ -259,16 +260,17 @@ interface Opened {
 /** The head of the response; its body is read as it arrives. The scope aborts it. */
 const stream: Attempt<Opened, Scope.Scope> = Effect.fnUntraced(function* (link, request, identity) {
   const exchange = new Exchange("stream", request.mayStartUnsafe)
+  let forgetAnswer: (() => void) | undefined
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
-      link.unanswered?.deleteUnsafe(exchange)
+      forgetAnswer?.()
       exchange.abortUnsafe()
     })
   )
   const answered = link.observer.attempt(request, undefined)
   const broken = (failure: Failure) => Answer.broken(request.context, link.endpoint.server, failure)
   exchange.startUnsafe(link.connections.dispatcherUnsafe(identity.tls), dispatchOptions(link, request, identity))
-  link.unanswered?.addUnsafe(exchange)
+  forgetAnswer = link.unanswered?.addUnsafe(exchange)
   const head = yield* Effect.mapError(exchange.awaitHead(), (failure) => {
     if (failure._tag !== "NotStarted") answered(undefined)
     return broken(failure)

@@ -22,6 +22,11 @@ export interface Log {
   readonly observe: <E>(event: RunEvent<string, E>, isLogged?: boolean) => void
 }
 
+/** Emptied when the run ends: V8 keeps former tables of a map longer than needed, see `streams/chain.ts`, and a run has the object that caused it. */
+interface Current {
+  run: CurrentRun.Run | undefined
+}
+
 interface About {
   readonly resource: Resource.Any | undefined
   readonly key: Key.Key
@@ -33,19 +38,21 @@ export const make = (kind: Resource.Any | undefined, timeline?: Timeline, contro
     Effect.map(Random.Random, (random) => {
       const say = Effect.runForkWith(context)
       /** The runs in flight: at most one for each worker. */
-      const runs = new Map<string, CurrentRun.Run>()
+      const runs = new Map<string, Current>()
       return {
         begin: (key, causes, about) => {
           const of = about === undefined ? kind : about.resource
           const named = about === undefined ? key : about.key
           const entry = timeline?.begin(controller, of, named, causes)
           const run = new CurrentRun.Run(named, random, of, causes, entry)
-          runs.set(key, run)
+          runs.set(key, { run })
           return run
         },
         observe: (event, isLogged = true) => {
           if (event._tag === "Started") return
-          const known = runs.get(event.key)
+          const current = runs.get(event.key)
+          const known = current?.run
+          if (current !== undefined) current.run = undefined
           runs.delete(event.key)
           if (known?.entry !== undefined) timeline?.end(known.entry, event)
           const line = lineOf(event)

@@ -6,6 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
+import { Chain } from "../../streams/chain.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
 
 export interface Deadlines {
@@ -20,7 +21,7 @@ interface Due {
 
 interface Line {
   /** The first is due first. */
-  readonly waiting: Set<Due>
+  readonly waiting: Chain<Due>
   isWatched: boolean
 }
 
@@ -30,36 +31,33 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
   const lines = new Map<number, Line>()
   const watch = (line: Line) =>
     Effect.gen(function* () {
+      // Only the time is kept while the fiber sleeps: `end` refers to the request and its response.
       for (let at = firstOf(line); at !== undefined; at = firstOf(line)) {
-        yield* Effect.sleep(Math.max(0, at - now()))
-        for (const due of line.waiting) {
-          if (due.at > now()) break
-          line.waiting.delete(due)
-          due.end()
-        }
+        if (at > now()) yield* Effect.sleep(at - now())
+        else endFirst(line)
       }
       line.isWatched = false
     })
   return {
     addUnsafe: (millis, end) => {
-      const line = lines.get(millis) ?? { waiting: new Set(), isWatched: false }
+      const line = lines.get(millis) ?? { waiting: new Chain(), isWatched: false }
       lines.set(millis, line)
-      const due = { at: now() + millis, end }
-      line.waiting.add(due)
+      const link = line.waiting.add({ at: now() + millis, end })
       if (!line.isWatched) {
         line.isWatched = true
         fork(watch(line))
       }
-      return () => void line.waiting.delete(due)
+      return () => void line.waiting.delete(link)
     }
   }
 })
 
-/**
- * When the first is due. No iterator is kept while the fiber sleeps: with one, V8 keeps all that was in the set whenever it grew or shrank, here the bodies of
- * thousands of requests.
- */
-const firstOf = ({ waiting }: Line): number | undefined => {
-  for (const { at } of waiting) return at
-  return undefined
+const firstOf = ({ waiting }: Line): number | undefined => waiting.first?.value.at
+
+const endFirst = ({ waiting }: Line): void => {
+  const { first } = waiting
+  if (first === undefined) return
+  const { end } = first.value
+  waiting.delete(first)
+  end()
 }

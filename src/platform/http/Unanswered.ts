@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import { connect } from "node:net"
+import { Chain } from "../../streams/chain.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
 
 /** Milliseconds that a request waits before the server is checked, and between two checks. */
@@ -25,9 +26,14 @@ export interface Waiting {
 }
 
 export interface Unanswered {
-  readonly addUnsafe: (one: Waiting) => void
-  /** Must be called as soon as the request has ended, with or without a response. */
-  readonly deleteUnsafe: (one: Waiting) => void
+  /** The returned function must be called as soon as the request has ended, with or without a response. */
+  readonly addUnsafe: (one: Waiting) => () => void
+}
+
+interface Entry {
+  readonly one: Waiting
+  /** Since when it waits, or when the server was last found reachable. */
+  since: number
 }
 
 /** `reach` fails if the server does not accept a connection. */
@@ -35,25 +41,32 @@ export const make = (reach: Effect.Effect<void, Error>): Effect.Effect<Unanswere
   Effect.gen(function* () {
     const now = Monotonic.millis(yield* Clock.Clock)
     const fork = yield* FiberSet.makeRuntime<never, void, never>()
-    /** Since when each request waits, or when the server was last found reachable; ordered by that time. */
-    const waiting = new Map<Waiting, number>()
+    /** In the order of `since`. */
+    const waiting = new Chain<Entry>()
     let isWatched = false
     const earliest = (): number | undefined => {
-      for (const [one, since] of waiting) {
-        if (one.isUnanswered) return since
-        waiting.delete(one)
+      for (let first = waiting.first; first !== undefined; first = waiting.first) {
+        if (first.value.one.isUnanswered) return first.value.since
+        waiting.delete(first)
       }
       return undefined
     }
-    const late = (): ReadonlyArray<Waiting> =>
-      Array.from(waiting).flatMap(([one, since]) => (one.isUnanswered && now() - since >= patience ? [one] : []))
+    const late = () =>
+      waiting
+        .links()
+        .map((link) => ({ link, entry: link.value }))
+        .filter(({ entry: { one, since } }) => one.isUnanswered && now() - since >= patience)
     const look = Effect.gen(function* () {
       const before = late()
       if (before.length === 0) return
       const found = yield* Effect.result(reach)
       // Includes requests that have become late during the check: another check would take as long again.
-      if (found._tag === "Failure") for (const one of late()) one.failUnsafe(found.failure)
-      else for (const one of before) if (waiting.delete(one)) waiting.set(one, now())
+      if (found._tag === "Failure") for (const { entry } of late()) entry.one.failUnsafe(found.failure)
+      else
+        for (const { entry, link } of before) {
+          entry.since = now()
+          waiting.moveLast(link)
+        }
     })
     const watch = Effect.gen(function* () {
       for (let since = earliest(); since !== undefined; since = earliest()) {
@@ -64,12 +77,13 @@ export const make = (reach: Effect.Effect<void, Error>): Effect.Effect<Unanswere
     })
     return {
       addUnsafe: (one) => {
-        waiting.set(one, now())
-        if (isWatched) return
-        isWatched = true
-        fork(watch)
-      },
-      deleteUnsafe: (one) => void waiting.delete(one)
+        const link = waiting.add({ one, since: now() })
+        if (!isWatched) {
+          isWatched = true
+          fork(watch)
+        }
+        return () => void waiting.delete(link)
+      }
     }
   })
 

@@ -16,6 +16,7 @@ import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scheduler from "effect/Scheduler"
 import type * as Tracer from "effect/Tracer"
+import { Chain } from "../chain.ts"
 import * as Monotonic from "../monotonic.ts"
 import type { KeyedQueue } from "../queue/KeyedQueue.ts"
 import type { QueueMetrics } from "./loopMetrics.ts"
@@ -103,7 +104,7 @@ const make = <K extends string, E, R>(
 
   /** Runs whose fiber has not ended: at most `concurrency`, never two of one key. */
   let active = 0
-  const running = new Set<Run<K, E>>()
+  const running = new Chain<Run<K, E>>()
   /** Keys held by `park`, in flight for the queue but without a worker. */
   const parked = new Set<K>()
   /** Stops waiting for keys; present if and only if the loop waits for the queue. */
@@ -124,7 +125,7 @@ const make = <K extends string, E, R>(
     concurrency,
     active: () => active,
     *running() {
-      for (const run of running) yield { key: run.key, millis: now() - run.since }
+      for (const run of running.values()) yield { key: run.key, millis: now() - run.since }
     }
   })
 
@@ -222,11 +223,11 @@ const make = <K extends string, E, R>(
     if (exit !== undefined) return settle(run, exit)
     moment = now()
     run.fiber = fiber
-    running.add(run)
-    watchdog.watch(run)
+    const link = running.add(run)
+    const forget = watchdog.watch(run)
     fiber.addObserver((exit) => {
-      running.delete(run)
-      watchdog.forget(run)
+      running.delete(link)
+      forget()
       settle(run, exit)
       pump()
     })
@@ -251,13 +252,13 @@ const make = <K extends string, E, R>(
     if (stopping || options.recoverDefects !== false) return
     fatal = cause as Cause.Cause<never>
     stopping = true
-    for (const run of running) run.fiber?.interruptUnsafe()
+    for (const run of running.values()) run.fiber?.interruptUnsafe()
   }
 
   const stop = Effect.suspend(() => {
     stopping = true
     const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
-    for (const run of running) if (run.fiber !== undefined) fibers.push(run.fiber)
+    for (const run of running.values()) if (run.fiber !== undefined) fibers.push(run.fiber)
     return Effect.andThen(Fiber.interruptAll(fibers), Effect.sync(end))
   })
 

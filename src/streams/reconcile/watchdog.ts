@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import { Chain } from "../chain.ts"
 
 export interface Watched {
   /** When it started, in milliseconds on the monotonic clock. */
@@ -16,10 +17,12 @@ export interface Watched {
 }
 
 export interface Watchdog<W> {
-  readonly watch: (run: W) => void
-  readonly forget: (run: W) => void
+  /** Returns how to stop watching it. */
+  readonly watch: (run: W) => () => void
   readonly stop: () => void
 }
+
+const unwatched = () => undefined
 
 /** Calls `expire` once for each run that is still watched `limit` milliseconds after its start. */
 export const make = <W extends Watched>(
@@ -29,7 +32,7 @@ export const make = <W extends Watched>(
   expire: (run: W) => void
 ): Watchdog<W> => {
   /** The runs in the order of their starts, without those that expired. */
-  const watched = new Set<W>()
+  const watched = new Chain<W>()
   /** Sleeps until the deadline of the run that was the oldest when the sleep began. */
   let timer: Fiber.Fiber<void> | undefined
   /** True while the timer fiber runs: from the first run until it finds the set empty. */
@@ -38,10 +41,11 @@ export const make = <W extends Watched>(
   const fork = Effect.runForkWith(context)
 
   const loop: Effect.Effect<void> = Effect.suspend(() => {
-    for (const run of watched) {
+    for (let first = watched.first; first !== undefined; first = watched.first) {
+      const run = first.value
       const left = run.since + limit - now()
       if (left > 0) return Effect.flatMap(clock.sleep(Duration.millis(Math.ceil(left))), () => loop)
-      watched.delete(run)
+      watched.delete(first)
       run.expired = true
       expire(run)
     }
@@ -51,13 +55,14 @@ export const make = <W extends Watched>(
 
   return {
     watch: (run) => {
-      if (limit === Infinity) return
-      watched.add(run)
-      if (awake) return
-      awake = true
-      timer = fork(loop)
+      if (limit === Infinity) return unwatched
+      const link = watched.add(run)
+      if (!awake) {
+        awake = true
+        timer = fork(loop)
+      }
+      return () => void watched.delete(link)
     },
-    forget: (run) => void watched.delete(run),
     stop: () => {
       timer?.interruptUnsafe()
       awake = false

@@ -16,6 +16,7 @@ const made = Effect.gen(function* () {
   )
   const ask = () => {
     const request = {
+      forget: (): void => undefined,
       isUnanswered: true,
       failure: undefined as string | undefined,
       failUnsafe: (error: Error) => {
@@ -23,10 +24,10 @@ const made = Effect.gen(function* () {
         request.failure = error.message
       }
     }
-    unanswered.addUnsafe(request)
+    request.forget = unanswered.addUnsafe(request)
     return request
   }
-  return { server, unanswered, ask }
+  return { server, ask }
 })
 
 describe("requests without an answer", () => {
@@ -77,12 +78,12 @@ describe("requests without an answer", () => {
 
   it.effect("open no connection if they end within 30 s", () =>
     Effect.gen(function* () {
-      const { ask, server, unanswered } = yield* made
+      const { ask, server } = yield* made
       for (let second = 0; second < 120; second++) {
         const request = ask()
         yield* TestClock.adjust("1 second")
         if (second % 2 === 0) request.isUnanswered = false
-        else unanswered.deleteUnsafe(request)
+        else request.forget()
       }
       yield* TestClock.adjust("10 minutes")
       assert.strictEqual(server.looks, 0)
