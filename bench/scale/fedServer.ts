@@ -121,6 +121,13 @@ const turn = (sent: number, atOnce: number): number => {
   return index
 }
 
+/** Or closed. */
+const drained = async (response: ServerResponse): Promise<void> => {
+  const over = new AbortController()
+  await Promise.race(["drain", "close"].map((event) => once(response, event, { signal: over.signal })))
+  over.abort()
+}
+
 const change = async ({ count = Infinity, groups: atOnce, kind: name, perSecond }: Changes): Promise<void> => {
   const { apiVersion, kind, object, path } = kinds[name]
   if (atOnce !== undefined) latency.start()
@@ -129,9 +136,7 @@ const change = async ({ count = Infinity, groups: atOnce, kind: name, perSecond 
     // Steps of a prime, so that neighbours in the store do not change one after the other.
     const index = atOnce === undefined ? (sent * 7919) % counts[name] : turn(sent, atOnce)
     const line = `{"type":"MODIFIED","object":{"apiVersion":"${apiVersion}","kind":"${kind}",${object(index, nextVersion()).slice(1)}}\n`
-    if (!deliver(path, line))
-      for (const one of watchers.get(path) ?? [])
-        if (one.writableNeedDrain) await Promise.race([once(one, "drain"), once(one, "close")])
+    if (!deliver(path, line)) for (const one of watchers.get(path) ?? []) if (one.writableNeedDrain) await drained(one)
     if (perSecond === undefined) continue
     const early = began + (sent * 1000) / perSecond - performance.now()
     if (early > 0) await sleep(early)
