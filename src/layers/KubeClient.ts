@@ -81,7 +81,7 @@ export interface WatchOptions extends RequestSelection {
   readonly timeoutSeconds?: number | undefined
   /** Requests a streaming list: the watch begins with all present objects. */
   readonly sendInitialEvents?: boolean | undefined
-  /** The least time between two deliveries, in milliseconds. Default: events are delivered as they arrive. */
+  /** The least time between two deliveries while events follow each other closely, in milliseconds. Default: events are delivered as they arrive. */
   readonly interval?: number | undefined
 }
 

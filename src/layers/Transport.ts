@@ -37,8 +37,8 @@ export interface Request {
   /** The caller does not need `metadata.managedFields` in the objects of a watch or list; a transport may leave them out unparsed. */
   readonly omitManagedFields?: boolean | undefined
   /**
-   * The least time between two deliveries of a watch, in milliseconds: what arrives in between may be delivered together. A transport without
-   * connections ignores it. Default: no limit.
+   * The least time between two deliveries of a watch while events follow each other closely, in milliseconds: what arrives in between may be delivered
+   * together. A transport without connections ignores it. Default: no limit.
    */
   readonly interval?: number | undefined
   /**

@@ -62,8 +62,7 @@ class TermEnd {
 
   readonly comeUnsafe = (): void => {
     this.#isOver = true
-    for (const end of this.#waiting.values()) end()
-    this.#waiting.clear()
+    for (let end = this.#waiting.shift(); end !== undefined; end = this.#waiting.shift()) end()
   }
 }
 

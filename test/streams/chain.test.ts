@@ -5,7 +5,9 @@ import { Chain, type Link } from "../../src/streams/chain.ts"
 import { checkProperty } from "../support/property.ts"
 
 const index = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30 }))
-const steps = Schema.Array(Schema.Struct({ does: Schema.Literals(["add", "delete", "moveLast", "clear"]), index }))
+const steps = Schema.Array(
+  Schema.Struct({ does: Schema.Literals(["add", "delete", "moveLast", "shift", "clear"]), index })
+)
 
 describe("Chain", () => {
   checkProperty(
@@ -21,6 +23,8 @@ describe("Chain", () => {
         if (step.does === "add") {
           expected.push(links.length)
           links.push(chain.add(links.length))
+        } else if (step.does === "shift") {
+          if (chain.shift() !== expected.shift()) return false
         } else if (step.does === "clear" && step.index === 0) {
           chain.clear()
           expected = []

@@ -34,7 +34,7 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
       // Only the time is kept while the fiber sleeps: `end` refers to the request and its response.
       for (let at = firstOf(line); at !== undefined; at = firstOf(line)) {
         if (at > now()) yield* Effect.sleep(at - now())
-        else endFirst(line)
+        else line.waiting.shift()?.end()
       }
       line.isWatched = false
     })
@@ -53,11 +53,3 @@ export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(fun
 })
 
 const firstOf = ({ waiting }: Line): number | undefined => waiting.first?.value.at
-
-const endFirst = ({ waiting }: Line): void => {
-  const { first } = waiting
-  if (first === undefined) return
-  const { end } = first.value
-  waiting.delete(first)
-  end()
-}

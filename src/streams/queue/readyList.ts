@@ -7,15 +7,14 @@
  * the first items of the levels have to be compared. Plain and synchronous; the caller passes the time.
  */
 
-export interface Item<I> {
+import { Line, type Neighbours } from "../chain.ts"
+
+export interface Item<I> extends Neighbours<I> {
   priority: number
   /** The order in which items became ready; set by `push`. */
   sequence: number
   /** When it became ready, in milliseconds; kept only below priority 0, where it decides the age. */
   since: number
-  /** Neighbours in the level. Only the list writes them. */
-  previous: I | undefined
-  next: I | undefined
 }
 
 export interface Aging {
@@ -25,10 +24,13 @@ export interface Aging {
   readonly interval: number
 }
 
-interface Level<I> {
+class Level<I extends Item<I>> extends Line<I> {
   readonly priority: number
-  head: I | undefined
-  tail: I | undefined
+
+  constructor(priority: number) {
+    super()
+    this.priority = priority
+  }
 }
 
 export class ReadyList<I extends Item<I>> {
@@ -36,7 +38,7 @@ export class ReadyList<I extends Item<I>> {
   /** Grows with every `push`; smaller means ready earlier. */
   private sequence = 0
   /** The level of priority 0, which has nearly all items; it exists even while empty. */
-  private readonly normal: Level<I> = { priority: 0, head: undefined, tail: undefined }
+  private readonly normal = new Level<I>(0)
   /** Every other level that has items, highest priority first; none is empty. */
   private readonly others: Array<Level<I>> = []
   private readonly aging: Aging | undefined
@@ -55,11 +57,7 @@ export class ReadyList<I extends Item<I>> {
     item.sequence = ++this.sequence
     if (item.priority < 0 && this.aging !== undefined) item.since = this.now()
     const level = item.priority === 0 ? this.normal : this.levelOf(item.priority)
-    const tail = level.tail
-    item.previous = tail
-    if (tail === undefined) level.head = item
-    else tail.next = item
-    level.tail = item
+    level.append(item)
     this.size++
   }
 
@@ -104,20 +102,13 @@ export class ReadyList<I extends Item<I>> {
   }
 
   clear(): void {
-    this.normal.head = undefined
-    this.normal.tail = undefined
+    this.normal.clear()
     this.others.length = 0
     this.size = 0
   }
 
   private unlink(item: I, level: Level<I>): void {
-    const { next, previous } = item
-    if (previous === undefined) level.head = next
-    else previous.next = next
-    if (next === undefined) level.tail = previous
-    else next.previous = previous
-    item.previous = undefined
-    item.next = undefined
+    level.remove(item)
     this.size--
     if (level.head === undefined && level !== this.normal) this.others.splice(this.others.indexOf(level), 1)
   }
@@ -130,7 +121,7 @@ export class ReadyList<I extends Item<I>> {
       if (level.priority === priority) return level
       if (level.priority < priority) break
     }
-    const level: Level<I> = { priority, head: undefined, tail: undefined }
+    const level = new Level<I>(priority)
     this.others.splice(at, 0, level)
     this.onLevel?.(priority)
     return level
