@@ -223,7 +223,7 @@ const whole: Attempt<Whole, never> = (link, request, identity) =>
       leave()
       resume(result)
     }
-    exchange.startUnsafe(link.connections.dispatcherUnsafe(identity.tls), options)
+    exchange.startUnsafe(link.connections.senderUnsafe(identity.tls, request.method), options)
     exchange.whenOverUnsafe((failure) => {
       const { head } = exchange
       // A request that was never sent is not counted.
@@ -269,7 +269,10 @@ const stream: Attempt<Opened, Scope.Scope> = Effect.fnUntraced(function* (link, 
   )
   const answered = link.observer.attempt(request, undefined)
   const broken = (failure: Failure) => Answer.broken(request.context, link.endpoint.server, failure)
-  exchange.startUnsafe(link.connections.dispatcherUnsafe(identity.tls), dispatchOptions(link, request, identity))
+  exchange.startUnsafe(
+    link.connections.senderUnsafe(identity.tls, request.method),
+    dispatchOptions(link, request, identity)
+  )
   forgetAnswer = link.unanswered?.addUnsafe(exchange)
   const head = yield* Effect.mapError(exchange.awaitHead(), (failure) => {
     if (failure._tag !== "NotStarted") answered(undefined)

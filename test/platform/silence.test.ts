@@ -14,14 +14,18 @@ import type * as ApiError from "../../src/kube/ApiError.ts"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
 import * as HttpTransport from "../../src/platform/HttpTransport.ts"
 import type { Request } from "../../src/layers/Transport.ts"
+import { type Version, versions } from "../support/httpsServer.ts"
 import * as Netns from "../support/netns.ts"
+import { authority } from "../support/tls.ts"
 
 const missing = Netns.missing()
 if (missing !== undefined) process.stderr.write(`servers that fall silent skipped: ${missing}\n`)
 
 /** Responds to `/watch` with the beginning of a stream, to `/slow` after 35 s, and to everything else at once. */
 const program = `
-  require("node:http").createServer({ keepAliveTimeout: 0 }, (request, response) => {
+  const tls = JSON.parse(process.argv[1])
+  const { createServer, createSecureServer } = require(tls === null ? "node:http" : "node:http2")
+  ;(createSecureServer ?? createServer)({ keepAliveTimeout: 0, ...tls }, (request, response) => {
     const late = request.url === "/slow" ? 35000 : 0
     setTimeout(() => {
       response.writeHead(200, { "content-type": "application/json" })
@@ -31,12 +35,13 @@ const program = `
   }).listen(8080, () => console.log("listening"))
 `
 
-/** The server, in a network namespace of its own. */
-const serverIn = ({ through }: Netns.Cabled) =>
+/** The server, in a network namespace of its own. HTTP/2 is over TLS. */
+const serverIn = ({ through }: Netns.Cabled, version: Version) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const [command, ...args] = through
-      const child = spawn(command ?? "", [...args, process.execPath, "-e", program], {
+      const tls = version === "HTTP/2" ? await (await authority("the test authority")).issue("server") : null
+      const child = spawn(command ?? "", [...args, process.execPath, "-e", program, JSON.stringify(tls)], {
         stdio: ["ignore", "pipe", "inherit"]
       })
       await once(createInterface(child.stdout), "line")
@@ -46,10 +51,11 @@ const serverIn = ({ through }: Netns.Cabled) =>
   )
 
 /** A transport to that server, and the cable between them. */
-const connected = Effect.gen(function* () {
+const connected = Effect.fnUntraced(function* (version: Version) {
   const cable = yield* Netns.make
-  yield* serverIn(cable)
-  const transport = yield* HttpTransport.make(Endpoint.fixed({ server: `http://${cable.inside}:8080` }))
+  yield* serverIn(cable, version)
+  const server = `${version === "HTTP/2" ? "https" : "http"}://${cable.inside}:8080`
+  const transport = yield* HttpTransport.make(Endpoint.fixed({ server, tls: { rejectUnauthorized: false } }))
   return { cable, transport }
 })
 
@@ -65,14 +71,14 @@ const failing = (call: Effect.Effect<unknown, ApiError.ApiError>) =>
     }))
   })
 
-describe.skipIf(missing !== undefined).concurrent("a server that falls silent", () => {
+describe.skipIf(missing !== undefined).concurrent.each(versions)("a server that falls silent, over %s,", (version) => {
   it.live(
     "fails an open watch, an opening watch and a waiting call within 45 s if it acknowledges nothing",
     () =>
       Effect.gen(function* () {
-        const { cable, transport } = yield* connected
+        const { cable, transport } = yield* connected(version)
         const watch = Stream.runDrain(transport.watch(request("/watch")))
-        // Three connections: one for the watch, and two that are kept for the later requests.
+        // Over HTTP/1.1 three connections: one for the watch, and two that are kept for the later requests.
         yield* Effect.forEach(["/a", "/b", "/c"], (path) => transport.send(request(path)), { concurrency: 3 })
         const isOpen = yield* Deferred.make<void>()
         const events = Stream.runForEach(transport.watch(request("/watch")), () => Deferred.succeed(isOpen, undefined))
@@ -94,7 +100,7 @@ describe.skipIf(missing !== undefined).concurrent("a server that falls silent", 
     "fails no call while it acknowledges",
     () =>
       Effect.gen(function* () {
-        const { transport } = yield* connected
+        const { transport } = yield* connected(version)
         const { status } = yield* transport.send(request("/slow"))
         assert.strictEqual(status, 200)
       }).pipe(Effect.scoped),

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { createSecureServer, type SecureServerOptions } from "node:http2"
 import { createServer as createTlsServer, type ServerOptions } from "node:https"
 import type { Socket } from "node:net"
 import { freePorts } from "../../src/testing/envtest/ports.ts"
@@ -28,8 +29,26 @@ export interface TestServer {
   readonly listenAgain: () => Promise<void>
 }
 
-/** Plain HTTP without `tls`. The scope closes it, connections included. */
-export const start = (handler: Handler, tls?: ServerOptions): Effect.Effect<TestServer, never, Scope.Scope> =>
+export const versions = ["HTTP/1.1", "HTTP/2"] as const
+export type Version = (typeof versions)[number]
+
+const listening = (
+  onRequest: (request: IncomingMessage, response: ServerResponse) => void,
+  tls: (ServerOptions & SecureServerOptions) | undefined,
+  version: Version
+) => {
+  if (tls === undefined) return createServer(onRequest)
+  if (version === "HTTP/1.1") return createTlsServer(tls, onRequest)
+  // Its requests and responses have what the tests use of those of HTTP/1.1.
+  return createSecureServer({ ...tls, allowHTTP1: true }, onRequest as never)
+}
+
+/** Plain HTTP without `tls`; with it, HTTP/2 is offered beside HTTP/1.1 if it is asked for. The scope closes it, connections included. */
+export const start = (
+  handler: Handler,
+  tls?: ServerOptions & SecureServerOptions,
+  version: Version = "HTTP/1.1"
+): Effect.Effect<TestServer, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const sockets = new Set<Socket>()
@@ -41,7 +60,7 @@ export const start = (handler: Handler, tls?: ServerOptions): Effect.Effect<Test
         request.on("data", (part: Buffer) => parts.push(part))
         request.on("end", () => handler(request, response, Buffer.concat(parts).toString()))
       }
-      const server = tls === undefined ? createServer(onRequest) : createTlsServer(tls, onRequest)
+      const server = listening(onRequest, tls, version)
       const state: Pick<TestServer, "accepted" | "sockets" | "requests" | "quiet"> = {
         accepted: 0,
         sockets,

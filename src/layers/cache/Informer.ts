@@ -350,7 +350,7 @@ export const interning = (): Intern => {
   let table: Array<string | undefined> | undefined
   const share = (text: string): string => {
     if (text.length < shortest || text.length > longest) return text
-    table ??= Array.from({ length: slots }, (): string | undefined => undefined)
+    table ??= Array.from<string | undefined>({ length: slots })
     const slot = hash(text) & (slots - 1)
     const found = table[slot]
     if (found === text) return found

@@ -1,7 +1,7 @@
 /**
- * The dispatcher of a transport: it keeps connections, reuses them, and verifies them with the current TLS material. When the material changes, a
- * new dispatcher is created, and the old one closes after its last request, so a watch survives a certificate rotation. Closing the scope closes
- * all connections. Nothing here depends on Kubernetes.
+ * The connections of a transport: they are kept, reused, and verified with the current TLS material. When the material changes, new ones are
+ * opened, and the old ones close after their last request, so a watch survives a certificate rotation. Closing the scope closes all connections.
+ * Nothing here depends on Kubernetes.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,15 +10,23 @@ import type * as Scope from "effect/Scope"
 import { lookup } from "node:dns"
 import type { LookupFunction, Socket } from "node:net"
 import { createSecureContext, type SecureContextOptions } from "node:tls"
-import type { buildConnector, Dispatcher } from "undici"
+import type { buildConnector } from "undici"
 import makeConnector from "undici/lib/core/connect.js"
 import Agent from "undici/lib/dispatcher/agent.js"
 import * as Monotonic from "../../streams/monotonic.ts"
 import { type Endpoint, sameTls, type Tls } from "../../layers/Endpoint.ts"
+import * as Http2 from "./Http2.ts"
 
 export interface Connections {
-  /** The dispatcher for this material. Equal material returns the same dispatcher. */
-  readonly dispatcherUnsafe: (tls: Tls) => Dispatcher
+  /** What sends a request with this material. Equal material returns the same one. */
+  readonly senderUnsafe: (tls: Tls, method: string) => Http2.Sender
+}
+
+interface Senders {
+  /** Over HTTP/2, if the server offers it. */
+  readonly reads: Http2.Connected
+  /** Over HTTP/1.1. */
+  readonly writes: Http2.Connected
 }
 
 /** `onResolved`: called with the duration of each DNS lookup, in milliseconds. */
@@ -29,50 +37,61 @@ export const make = (
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
     const resolving = onResolved === undefined ? {} : { lookup: measured(Monotonic.millis(clock), onResolved) }
-    const build = yield* builder(endpoint, resolving)
-    /** All dispatchers that may still have connections: the current one and those that are closing. */
-    const open = new Set<Dispatcher>()
-    let current: { readonly tls: Tls; readonly dispatcher: Dispatcher } | undefined
+    const build = yield* endpoint.proxy === undefined
+      ? direct(endpoint.server, resolving)
+      : proxied(Redacted.value(endpoint.proxy))
+    /** Everything that may still have connections: the current senders and those that are closing. */
+    const open = new Set<Http2.Connected>()
+    let current: (Senders & { readonly tls: Tls }) | undefined
     yield* Effect.addFinalizer(() => Effect.promise(() => Promise.allSettled([...open].map((one) => one.destroy()))))
-    return {
-      dispatcherUnsafe: (tls) => {
-        if (current !== undefined && sameTls(current.tls, tls)) return current.dispatcher
-        const retired = current?.dispatcher
-        current = { tls, dispatcher: build(tls) }
-        open.add(current.dispatcher)
-        if (retired !== undefined) {
-          const forget = () => open.delete(retired)
-          retired.close().then(forget, forget)
-        }
-        return current.dispatcher
-      }
+    const retire = (one: Http2.Connected): void => {
+      const forget = () => open.delete(one)
+      one.close().then(forget, forget)
+    }
+    const sendersUnsafe = (tls: Tls): Senders => {
+      if (current !== undefined && sameTls(current.tls, tls)) return current
+      const retired = current
+      current = { ...build(tls), tls }
+      open.add(current.reads).add(current.writes)
+      if (retired !== undefined) for (const one of new Set([retired.reads, retired.writes])) retire(one)
+      return current
+    }
+    return { senderUnsafe: (tls, method) => sendersUnsafe(tls)[method === "GET" ? "reads" : "writes"] }
+  })
+
+type Build = (tls: Tls) => Senders
+
+const direct = (
+  server: string,
+  resolving: { readonly lookup?: LookupFunction }
+): Effect.Effect<Build, never, Scope.Scope> =>
+  Effect.map(Http2.make, (multiplexed) => {
+    const { origin, protocol } = new URL(server)
+    return (tls) => {
+      const connect = { ...connectOptions(tls), ...resolving }
+      const writes = new Agent({ ...options, connect: connector(connect) })
+      if (protocol !== "https:") return { reads: writes, writes }
+      const both = makeConnector({ ...connect, allowH2: true })
+      return { reads: multiplexed({ origin, connect: both, http1: writes }), writes }
     }
   })
 
-/** Milliseconds. */
-const keepAlive = 30_000
-
-/** The dispatcher for a proxy needs all of undici, so it is loaded only when a proxy is configured. */
-const builder = (
-  endpoint: Endpoint["Service"],
-  resolving: { readonly lookup?: LookupFunction }
-): Effect.Effect<(tls: Tls) => Dispatcher> => {
-  const { proxy } = endpoint
-  return proxy === undefined
-    ? Effect.succeed((tls) => new Agent({ ...options, connect: connector({ ...connectOptions(tls), ...resolving }) }))
-    : Effect.map(
-        Effect.promise(() => import("undici")),
-        ({ ProxyAgent }) =>
-          (tls) =>
-            new ProxyAgent({
-              ...options,
-              uri: Redacted.value(proxy),
-              requestTls: connectOptions(tls),
-              proxyTls: quick,
-              proxyTunnel: true
-            })
-      )
-}
+/** HTTP/1.1 alone. It needs all of undici, which is loaded only here. */
+const proxied = (proxy: string): Effect.Effect<Build> =>
+  Effect.map(
+    Effect.promise(() => import("undici")),
+    ({ ProxyAgent }) =>
+      (tls) => {
+        const both = new ProxyAgent({
+          ...options,
+          uri: proxy,
+          requestTls: connectOptions(tls),
+          proxyTls: quick,
+          proxyTunnel: true
+        })
+        return { reads: both, writes: both }
+      }
+  )
 
 /** Node's DNS lookup, with its duration measured. */
 const measured =
@@ -110,11 +129,13 @@ const secured = (material: SecureContextOptions) => {
   }
 }
 
+/** Milliseconds. A controller that runs every ten seconds must not pay for a handshake each time. Each connection is 80 KiB, and a burst of writes leaves a hundred. */
+const keepAlive = 30_000
+
 const options = {
-  // HTTP/1.1 always: the default of undici differs between versions.
+  // The default of undici differs between versions.
   allowH2: false,
   pipelining: 1,
-  // A controller that runs every ten seconds must not pay for a handshake each time. Each connection is 80 KiB, and a burst of writes leaves a hundred.
   keepAliveTimeout: keepAlive,
   // Whatever longer time the server offers.
   keepAliveMaxTimeout: keepAlive,

@@ -8,6 +8,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Pull from "effect/Pull"
 import type { Dispatcher } from "undici"
+import type { Handler, Sender } from "./Http2.ts"
 
 /** The connection ended before the response did; the cause is undici's or Node's. */
 export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{ readonly cause: unknown }> {}
@@ -32,7 +33,7 @@ const highWater = 4 * 1024 * 1024
 /** The body of an error is a `Status` object of a few kilobytes; a longer one is cut, and the connection closed. */
 const maxErrorBody = 1024 * 1024
 
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Exchange implements Handler {
   head: Head | undefined
   #chunks: Array<Uint8Array> = []
   #size = 0
@@ -58,9 +59,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Sends the request. Called at most once. */
-  startUnsafe(dispatcher: Dispatcher, options: Dispatcher.DispatchOptions): void {
+  startUnsafe(sender: Sender, options: Dispatcher.DispatchOptions): void {
     try {
-      dispatcher.dispatch(options, this)
+      sender.dispatch(options, this)
     } catch (error) {
       this.#finish(new ConnectionLost({ cause: error }))
     }

@@ -1,0 +1,266 @@
+/**
+ * Requests with endless responses over HTTP/2: they share a connection, as in client-go, where over HTTP/1.1 each of them needs one of its own. A server that
+ * does not offer HTTP/2 gets HTTP/1.1. Short requests do not come here, because one over Node's HTTP/2 costs more. Nothing here depends on Kubernetes.
+ */
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import type * as Scope from "effect/Scope"
+import { once } from "node:events"
+import * as Http2 from "node:http2"
+import type { Socket } from "node:net"
+import { TLSSocket } from "node:tls"
+import type { buildConnector, Dispatcher } from "undici"
+
+/** What takes requests: the part of undici's dispatchers that is used. */
+export interface Sender {
+  readonly dispatch: (options: Dispatcher.DispatchOptions, handler: Handler) => void
+}
+
+/** The callbacks of a request that are used. */
+export type Handler = Required<
+  Pick<
+    Dispatcher.DispatchHandler,
+    "onRequestStart" | "onResponseStart" | "onResponseData" | "onResponseEnd" | "onResponseError"
+  >
+>
+
+/** A sender with connections of its own. */
+export interface Connected extends Sender {
+  /** Closes each connection after its last response. Resolves when none is left. */
+  readonly close: () => Promise<unknown>
+  readonly destroy: () => Promise<unknown>
+}
+
+export interface Options {
+  readonly origin: string
+  /** Opens a connection whose handshake offers both versions. */
+  readonly connect: buildConnector.connector
+  /** Gets the requests if the server chooses HTTP/1.1. */
+  readonly http1: Sender
+}
+
+/** Bytes of a response that may wait for their reader. The server then stops sending this one. */
+const streamWindow = 1024 * 1024
+
+/** Bytes of all responses of a connection that may be on their way. Those that wait for their reader do not count. */
+const connectionWindow = 16 * 1024 * 1024
+
+/**
+ * Milliseconds without a byte until the server is asked for a sign of life, and until that must have arrived. A dead peer is noticed after half a minute, as over
+ * HTTP/1.1, where TCP keepalive does it. Here it would not: the kernel does not probe while sent bytes are not acknowledged.
+ */
+const patience = { silence: 10_000, answer: 15_000 }
+
+/** So many of these intervals without a request close a connection: half a minute, as over HTTP/1.1. */
+const idleIntervals = 3
+
+interface Connection {
+  readonly session: Http2.ClientHttp2Session
+  readonly socket: Socket
+  /** Requests whose response has not ended. */
+  streams: number
+  /** All requests. */
+  started: number
+}
+
+interface Request {
+  readonly options: Dispatcher.DispatchOptions
+  readonly handler: Handler
+}
+
+/** What makes senders. The scope ends the care for their connections, which `close` or `destroy` must close. */
+export const make: Effect.Effect<(options: Options) => Connected, never, Scope.Scope> = Effect.map(
+  FiberSet.makeRuntime<never, void, never>(),
+  (fork) => (options) => sender(options, (connection) => fork(watchOver(connection)))
+)
+
+const sender = ({ connect, http1, origin }: Options, onOpened: (connection: Connection) => void): Connected => {
+  const connections = new Set<Connection>()
+  let waiting: Array<Request> = []
+  let isOpening = false
+  let isHttp1 = false
+  let state: "open" | "closing" | "destroyed" = "open"
+
+  const dispatch: Sender["dispatch"] = (options, handler) => {
+    if (isHttp1) return http1.dispatch(options, handler)
+    for (const connection of connections) if (hasRoom(connection)) return start(connection, options, handler)
+    waiting.push({ options, handler })
+    open()
+  }
+
+  const open = (): void => {
+    if (isOpening) return
+    isOpening = true
+    connect(targetOf(origin), (...[error, socket]) => {
+      if (error !== null) return opened(error)
+      if (state === "destroyed") {
+        socket.destroy()
+        return opened(new Error("the client is closed"))
+      }
+      if (!(socket instanceof TLSSocket) || socket.alpnProtocol !== "h2") {
+        socket.destroy()
+        isHttp1 = true
+        return opened()
+      }
+      adopt(socket)
+    })
+  }
+
+  const adopt = (socket: Socket): void => {
+    const session = Http2.connect(origin, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: streamWindow }
+    })
+    const connection: Connection = { session, socket, streams: 0, started: 0 }
+    connections.add(connection)
+    onOpened(connection)
+    let reason: Error = new Lost("the server closed the connection", "ECONNRESET")
+    let isKnown = false
+    session.on("error", (error) => (reason = error))
+    // Before its settings have arrived it is not known how many streams it allows, and those beyond would wait for the end of others.
+    session.once("remoteSettings", () => {
+      isKnown = true
+      session.setLocalWindowSize(connectionWindow)
+      opened(hasRoom(connection) ? undefined : new Lost("the server takes no requests", "ECONNRESET"))
+    })
+    session.once("close", () => {
+      connections.delete(connection)
+      if (!isKnown) opened(reason)
+    })
+  }
+
+  const opened = (error?: Error): void => {
+    isOpening = false
+    const before = waiting
+    waiting = []
+    for (const { handler, options } of before) {
+      if (error === undefined) dispatch(options, handler)
+      else handler.onResponseError(neverStarted, error)
+    }
+    if (state === "closing") void close()
+  }
+
+  const sessionsClosed = () => Promise.allSettled([...connections].map(({ session }) => once(session, "close")))
+
+  const close = (): Promise<unknown> => {
+    state = "closing"
+    if (!isOpening && waiting.length === 0) for (const { session } of connections) session.close()
+    return sessionsClosed()
+  }
+
+  return {
+    dispatch,
+    close,
+    destroy: () => {
+      state = "destroyed"
+      const closed = sessionsClosed()
+      for (const { session } of connections) session.destroy()
+      return closed
+    }
+  }
+}
+
+/** With the code by which Node reports the same of a socket. */
+class Lost extends Error {
+  readonly code: string
+  constructor(message: string, code: "ECONNRESET" | "ETIMEDOUT") {
+    super(message)
+    this.code = code
+  }
+}
+
+const targetOf = (origin: string): buildConnector.Options => {
+  const { host, hostname, port, protocol } = new URL(origin)
+  return { host, hostname: hostname.replace(/^\[|\]$/g, ""), port, protocol }
+}
+
+const hasRoom = ({ session, streams }: Connection): boolean =>
+  !session.closed && !session.destroyed && streams < (session.remoteSettings.maxConcurrentStreams ?? 0)
+
+const neverStarted: Dispatcher.DispatchController = {
+  aborted: true,
+  paused: false,
+  reason: null,
+  abort: () => undefined,
+  pause: () => undefined,
+  resume: () => undefined
+}
+
+const start = (
+  connection: Connection,
+  { headers, method, path }: Dispatcher.DispatchOptions,
+  handler: Handler
+): void => {
+  const { session } = connection
+  let stream: Http2.ClientHttp2Stream | undefined
+  let failure: Error | undefined
+  const controller: Dispatcher.DispatchController = {
+    get aborted() {
+      return failure !== undefined
+    },
+    get paused() {
+      return stream?.isPaused() ?? false
+    },
+    get reason() {
+      return failure ?? null
+    },
+    abort: (reason) => {
+      failure ??= reason
+      stream?.close(Http2.constants.NGHTTP2_CANCEL)
+      stream?.destroy()
+    },
+    pause: () => stream?.pause(),
+    resume: () => stream?.resume()
+  }
+  handler.onRequestStart(controller, undefined)
+  if (failure !== undefined) return handler.onResponseError(controller, failure)
+  try {
+    stream = session.request(
+      { ...(headers as Http2.OutgoingHttpHeaders), ":method": method, ":path": path },
+      { endStream: true }
+    )
+  } catch (error) {
+    return handler.onResponseError(controller, error as Error)
+  }
+  connection.streams++
+  connection.started++
+  let isEnded = false
+  stream
+    .once("response", ({ ":status": status = 0, ...rest }) => handler.onResponseStart(controller, status, rest))
+    .on("data", (chunk: Buffer) => handler.onResponseData(controller, chunk))
+    .once("end", () => (isEnded = true))
+    .once("error", (error: Error) => (failure ??= error))
+    .once("close", () => {
+      connection.streams--
+      const code = stream.rstCode
+      if (isEnded && failure === undefined && code === Http2.constants.NGHTTP2_NO_ERROR)
+        handler.onResponseEnd(controller, {})
+      else handler.onResponseError(controller, failure ?? new Lost("the connection was closed", "ECONNRESET"))
+    })
+}
+
+/** Destroys a connection that is silent and gives no sign of life, and closes one that nothing uses. */
+const watchOver = (connection: Connection): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const { session, socket } = connection
+    let idle = 0
+    while (!session.destroyed) {
+      const { started } = connection
+      const { bytesRead } = socket
+      yield* Effect.sleep(patience.silence)
+      idle = connection.streams === 0 && connection.started === started ? idle + 1 : 0
+      if (idle === idleIntervals) return session.close()
+      if (socket.bytesRead !== bytesRead || session.destroyed) continue
+      yield* Effect.timeoutOrElse(answered(session), {
+        duration: patience.answer,
+        orElse: () => Effect.sync(() => session.destroy(new Lost("the server does not answer", "ETIMEDOUT")))
+      })
+    }
+  })
+
+/** Also when the connection has ended. */
+const answered = (session: Http2.ClientHttp2Session): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const done = () => resume(Effect.void)
+    if (session.destroyed || !session.ping(done)) done()
+  })
