@@ -5,7 +5,7 @@
 import * as Redacted from "effect/Redacted"
 import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { createServer } from "node:https"
+import { createSecureServer } from "node:http2"
 import type { AddressInfo } from "node:net"
 import * as Certificate from "../../src/apiserver/server/certificate.ts"
 import { pod, podsOfSet, replicaSet } from "./pod.ts"
@@ -212,10 +212,12 @@ const handle = async (request: IncomingMessage, response: ServerResponse): Promi
 }
 
 const { ca, certificate, key } = await Certificate.make(Date.now())
-const server = createServer({ cert: certificate, key: Redacted.value(key) }, (request, response) => {
+const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
   response.once("close", () => watchers.delete(response))
   handle(request, response).catch(() => response.destroy())
-})
+}
+// As a real server it offers HTTP/2 and HTTP/1.1. Requests and responses of both have what is used here.
+const server = createSecureServer({ cert: certificate, key: Redacted.value(key), allowHTTP1: true }, onRequest as never)
 server.listen(0, "127.0.0.1")
 await once(server, "listening")
 process.once("disconnect", () => process.exit(0))

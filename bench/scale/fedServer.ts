@@ -6,7 +6,7 @@
 import * as Redacted from "effect/Redacted"
 import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { createServer } from "node:https"
+import { createSecureServer } from "node:http2"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as Certificate from "../../src/apiserver/server/certificate.ts"
@@ -200,7 +200,7 @@ const refusal = JSON.stringify({
 })
 
 const { ca, certificate, key } = await Certificate.make(Date.now())
-const server = createServer({ cert: certificate, key: Redacted.value(key) }, (request, response) => {
+const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
   const url = new URL(request.url ?? "/", "https://localhost")
   if (request.method !== "GET") {
     const pieces: Array<Buffer> = []
@@ -226,8 +226,10 @@ const server = createServer({ cert: certificate, key: Redacted.value(key) }, (re
   const one = stored.get(url.pathname)
   if (one !== undefined) return respond(response, 200, one)
   respond(response, 200, list(request, url))
-})
-server.keepAliveTimeout = 120_000
+}
+// As a real server it offers HTTP/2 and HTTP/1.1. Requests and responses of both have what is used here.
+const server = createSecureServer({ cert: certificate, key: Redacted.value(key), allowHTTP1: true }, onRequest as never)
+Object.assign(server, { keepAliveTimeout: 120_000 })
 server.listen(0, "127.0.0.1")
 await once(server, "listening")
 process.once("disconnect", () => process.exit(0))

@@ -1,7 +1,7 @@
 /**
- * `Transport` over HTTP/1.1 with undici: one dispatcher for each scope, whose connections are reused; the identity is read before every request,
- * and a 401 is retried once with new credentials. It classifies failures and is interruptible at any time. Deadlines, retries and idle detection
- * are the caller's. Only this module uses undici.
+ * `Transport` over HTTP: reads over HTTP/2 of Node where the server offers it, everything else over HTTP/1.1 with undici. Connections are kept for each scope;
+ * the identity is read before every request, and a 401 is retried once with new credentials. It classifies failures and is interruptible at any time.
+ * Deadlines, retries and idle detection are the caller's.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -223,7 +223,7 @@ const whole: Attempt<Whole, never> = (link, request, identity) =>
       leave()
       resume(result)
     }
-    exchange.startUnsafe(link.connections.senderUnsafe(identity.tls, request.method), options)
+    exchange.startUnsafe(link.connections.senderUnsafe(identity.tls, formOf(request)), options)
     exchange.whenOverUnsafe((failure) => {
       const { head } = exchange
       // A request that was never sent is not counted.
@@ -270,7 +270,7 @@ const stream: Attempt<Opened, Scope.Scope> = Effect.fnUntraced(function* (link, 
   const answered = link.observer.attempt(request, undefined)
   const broken = (failure: Failure) => Answer.broken(request.context, link.endpoint.server, failure)
   exchange.startUnsafe(
-    link.connections.senderUnsafe(identity.tls, request.method),
+    link.connections.senderUnsafe(identity.tls, formOf(request)),
     dispatchOptions(link, request, identity)
   )
   forgetAnswer = link.unanswered?.addUnsafe(exchange)
@@ -282,6 +282,16 @@ const stream: Attempt<Opened, Scope.Scope> = Effect.fnUntraced(function* (link, 
   const body = head.status < 300 ? undefined : yield* Effect.mapError(exchange.body(), broken)
   return { exchange, head, body }
 })
+
+/**
+ * Reads share a connection. Writes do not: one over Node's HTTP/2 costs more, and one that is aborted must not leave later, which resets its connection. Nor does a
+ * watch that is read at long intervals: its own connection is not read in between, while on a shared one each event wakes the process.
+ */
+const formOf = ({ interval = 0, method }: Request): Connections.Form =>
+  method === "GET" && interval < longInterval ? "shared" : "own"
+
+/** Milliseconds. */
+const longInterval = 100
 
 /** Milliseconds until the head of a response must have arrived. Only a safety net: callers set their own deadlines. */
 const headersTimeout = 300_000

@@ -19,15 +19,13 @@ import * as Http2 from "./Http2.ts"
 
 export interface Connections {
   /** What sends a request with this material. Equal material returns the same one. */
-  readonly senderUnsafe: (tls: Tls, method: string) => Http2.Sender
+  readonly senderUnsafe: (tls: Tls, form: Form) => Http2.Sender
 }
 
-interface Senders {
-  /** Over HTTP/2, if the server offers it. */
-  readonly reads: Http2.Connected
-  /** Over HTTP/1.1. */
-  readonly writes: Http2.Connected
-}
+/** `shared`: over HTTP/2, if the server offers it. `own`: over HTTP/1.1, where each request has a connection until its response has ended. */
+export type Form = "shared" | "own"
+
+type Senders = Readonly<Record<Form, Http2.Connected>>
 
 /** `onResolved`: called with the duration of each DNS lookup, in milliseconds. */
 export const make = (
@@ -52,11 +50,11 @@ export const make = (
       if (current !== undefined && sameTls(current.tls, tls)) return current
       const retired = current
       current = { ...build(tls), tls }
-      open.add(current.reads).add(current.writes)
-      if (retired !== undefined) for (const one of new Set([retired.reads, retired.writes])) retire(one)
+      open.add(current.shared).add(current.own)
+      if (retired !== undefined) for (const one of new Set([retired.shared, retired.own])) retire(one)
       return current
     }
-    return { senderUnsafe: (tls, method) => sendersUnsafe(tls)[method === "GET" ? "reads" : "writes"] }
+    return { senderUnsafe: (tls, form) => sendersUnsafe(tls)[form] }
   })
 
 type Build = (tls: Tls) => Senders
@@ -69,10 +67,10 @@ const direct = (
     const { origin, protocol } = new URL(server)
     return (tls) => {
       const connect = { ...connectOptions(tls), ...resolving }
-      const writes = new Agent({ ...options, connect: connector(connect) })
-      if (protocol !== "https:") return { reads: writes, writes }
-      const both = makeConnector({ ...connect, allowH2: true })
-      return { reads: multiplexed({ origin, connect: both, http1: writes }), writes }
+      const own = new Agent({ ...options, connect: connector(connect) })
+      if (protocol !== "https:") return { shared: own, own }
+      const either = makeConnector({ ...connect, allowH2: true })
+      return { shared: multiplexed({ origin, connect: either, http1: own }), own }
     }
   })
 
@@ -89,7 +87,7 @@ const proxied = (proxy: string): Effect.Effect<Build> =>
           proxyTls: quick,
           proxyTunnel: true
         })
-        return { reads: both, writes: both }
+        return { shared: both, own: both }
       }
   )
 
