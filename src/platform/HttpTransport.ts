@@ -1,5 +1,5 @@
 /**
- * `Transport` over HTTP: reads over HTTP/2 of Node where the server offers it, everything else over HTTP/1.1 with undici. Connections are kept for each scope;
+ * `Transport` over HTTP/2 and HTTP/1.1: reads take what the server offers, with Node and undici, everything else HTTP/1.1 with undici. Connections are kept for each scope;
  * the identity is read before every request, and a 401 is retried once with new credentials. It classifies failures and is interruptible at any time.
  * Deadlines, retries and idle detection are the caller's.
  */

@@ -54,6 +54,8 @@ const patience = { silence: 10_000, answer: 15_000 }
 /** So many of these intervals without a request close a connection: half a minute, as over HTTP/1.1. */
 const idleIntervals = 3
 
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = Http2.constants
+
 interface Connection {
   readonly session: Http2.ClientHttp2Session
   readonly socket: Socket
@@ -66,7 +68,12 @@ interface Connection {
 interface Request {
   readonly options: Dispatcher.DispatchOptions
   readonly handler: Handler
+  /** How often a server has refused it. */
+  refusals: number
 }
+
+/** A server that leaves refuses what arrives after its GOAWAY. One that always refuses is an error. */
+const maxRefusals = 3
 
 /** What makes senders. The scope ends the care for their connections, which `close` or `destroy` must close. */
 export const make: Effect.Effect<(options: Options) => Connected, never, Scope.Scope> = Effect.map(
@@ -81,10 +88,10 @@ const sender = ({ connect, http1, origin }: Options, onOpened: (connection: Conn
   let isHttp1 = false
   let state: "open" | "closing" | "destroyed" = "open"
 
-  const dispatch: Sender["dispatch"] = (options, handler) => {
-    if (isHttp1) return http1.dispatch(options, handler)
-    for (const connection of connections) if (hasRoom(connection)) return start(connection, options, handler)
-    waiting.push({ options, handler })
+  const dispatch = (request: Request): void => {
+    if (isHttp1) return http1.dispatch(request.options, request.handler)
+    for (const connection of connections) if (hasRoom(connection)) return start(connection, request, dispatch)
+    waiting.push(request)
     open()
   }
 
@@ -133,9 +140,9 @@ const sender = ({ connect, http1, origin }: Options, onOpened: (connection: Conn
     isOpening = false
     const before = waiting
     waiting = []
-    for (const { handler, options } of before) {
-      if (error === undefined) dispatch(options, handler)
-      else handler.onResponseError(neverStarted, error)
+    for (const request of before) {
+      if (error === undefined) dispatch(request)
+      else request.handler.onResponseError(neverStarted, error)
     }
     if (state === "closing") void close()
   }
@@ -149,7 +156,7 @@ const sender = ({ connect, http1, origin }: Options, onOpened: (connection: Conn
   }
 
   return {
-    dispatch,
+    dispatch: (options, handler) => dispatch({ options, handler, refusals: 0 }),
     close,
     destroy: () => {
       state = "destroyed"
@@ -186,27 +193,28 @@ const neverStarted: Dispatcher.DispatchController = {
   resume: () => undefined
 }
 
-const start = (
-  connection: Connection,
-  { headers, method, path }: Dispatcher.DispatchOptions,
-  handler: Handler
-): void => {
+/** `again` gets a request that the server has refused without having looked at it. Source: RFC 9113, 8.7. */
+const start = (connection: Connection, request: Request, again: (request: Request) => void): void => {
   const { session } = connection
+  const { handler, options } = request
+  const { headers, method, path } = options
   let stream: Http2.ClientHttp2Stream | undefined
   let failure: Error | undefined
+  let isAborted = false
   const controller: Dispatcher.DispatchController = {
     get aborted() {
-      return failure !== undefined
+      return isAborted
     },
     get paused() {
       return stream?.isPaused() ?? false
     },
     get reason() {
-      return failure ?? null
+      return isAborted ? (failure ?? null) : null
     },
     abort: (reason) => {
+      isAborted = true
       failure ??= reason
-      stream?.close(Http2.constants.NGHTTP2_CANCEL)
+      stream?.close(NGHTTP2_CANCEL)
       stream?.destroy()
     },
     pause: () => stream?.pause(),
@@ -233,8 +241,8 @@ const start = (
     .once("close", () => {
       connection.streams--
       const code = stream.rstCode
-      if (isEnded && failure === undefined && code === Http2.constants.NGHTTP2_NO_ERROR)
-        handler.onResponseEnd(controller, {})
+      if (isEnded && failure === undefined && code === NGHTTP2_NO_ERROR) handler.onResponseEnd(controller, {})
+      else if (code === NGHTTP2_REFUSED_STREAM && !isAborted && request.refusals++ < maxRefusals) again(request)
       else handler.onResponseError(controller, failure ?? new Lost("the connection was closed", "ECONNRESET"))
     })
 }

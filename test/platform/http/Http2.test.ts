@@ -5,7 +5,7 @@ import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import type { ServerResponse } from "node:http"
-import type { Http2ServerRequest } from "node:http2"
+import { constants, type Http2ServerRequest } from "node:http2"
 import { Endpoint } from "../../../src/layers/Endpoint.ts"
 import type { Request, Transport } from "../../../src/layers/Transport.ts"
 import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
@@ -88,6 +88,20 @@ describe("reads of a server with HTTP/2", () => {
       assert.strictEqual(server.accepted, 2)
       first?.end(line("b"))
       assert.strictEqual((yield* Fiber.join(fiber!))._tag, "Success")
+    })
+  )
+
+  it.live("are sent again where the server has refused them, but not for ever", () =>
+    Effect.gen(function* () {
+      let refusals = 2
+      const { server, transport } = yield* made((request, response) => {
+        if (refusals-- <= 0) return answer(response, 200, {})
+        return (request as unknown as Http2ServerRequest).stream.close(constants.NGHTTP2_REFUSED_STREAM)
+      })
+      assert.strictEqual((yield* transport.send(get("/list"))).status, 200)
+      assert.strictEqual(server.requests.length, 3)
+      refusals = Infinity
+      assert.strictEqual((yield* Effect.flip(transport.send(get("/list")))).reason._tag, "Network")
     })
   )
 
