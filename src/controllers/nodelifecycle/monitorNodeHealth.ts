@@ -33,7 +33,7 @@ export const monitorNodeHealth = (deps: Deps, state: State, settings: Settings) 
     const nodes = deps.nodes.list()
     yield* recordMembership(deps, state, nodes)
     for (const zone of new Set(nodes.map(Zones.zoneOf))) yield* Metrics.known(zone)
-    const { millis, note, timed } = stopwatch(now)
+    const { note, seconds, timed } = stopwatch(now, nodes.length)
     // Nearly all nodes report, and those are checked without an effect for each.
     const results: Array<Checked | undefined> = []
     const overdue: Array<{ readonly at: number; readonly node: Node; readonly wasReady: boolean }> = []
@@ -44,43 +44,46 @@ export const monitorNodeHealth = (deps: Deps, state: State, settings: Settings) 
       if (observe(deps, state, settings, { node, observed })) overdue.push({ at, node, wasReady })
       else results[at] = { node, isLost: wasReady && isUnreachable(node) }
       const until = now()
-      note(node, until - from)
+      note(at, until - from)
       from = until
     }
     const marking = ({ at, node, wasReady }: (typeof overdue)[number]) =>
-      Effect.map(timed(node, markUnknown(deps, state, settings, { node, observed, wasReady })), (one) => {
+      Effect.map(timed(at, markUnknown(deps, state, settings, { node, observed, wasReady })), (one) => {
         results[at] = one
       })
     yield* Effect.forEach(overdue, marking, { concurrency: atOnce, discard: true })
-    const checked = results.filter((one) => one !== undefined)
+    const checked = results.flatMap((one, at) => (one === undefined ? [] : [{ ...one, at }]))
     yield* assess(state, settings, checked, { now: now(), observed })
     const changing = checked.filter((one) => enqueue(state, one, now()))
-    yield* Effect.forEach(changing, (one) => timed(one.node, apply(deps, state, one)), {
+    yield* Effect.forEach(changing, (one) => timed(one.at, apply(deps, state, one)), {
       concurrency: atOnce,
       discard: true
     })
-    yield* Metrics.took(millis.values(), now() - begun)
+    yield* Metrics.took(seconds, now() - begun)
     if (state.noExecuteQueue.next(now()) !== undefined) deps.queue.addUnsafe(queueKey)
   })
 
-/** The time spent on each node, in milliseconds: for its check and for the writes that follow. */
-const stopwatch = (now: () => number) => {
-  const millis = new Map<string, number>()
-  const note = ({ metadata: { name } }: Node, took: number): void =>
-    void millis.set(name, (millis.get(name) ?? 0) + took)
-  const timed = <A, E, R>(node: Node, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+/** The time spent on each node of a pass, by its place in the list: for its check and for the writes that follow. */
+const stopwatch = (now: () => number, nodes: number) => {
+  const seconds = new Float64Array(nodes)
+  const note = (at: number, millis: number): void => {
+    seconds[at] = (seconds[at] ?? 0) + millis / 1000
+  }
+  const timed = <A, E, R>(at: number, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
       const from = now()
       return Effect.ensuring(
         work,
-        Effect.sync(() => note(node, now() - from))
+        Effect.sync(() => note(at, now() - from))
       )
     })
-  return { millis, note, timed }
+  return { seconds, note, timed }
 }
 
 /** Records events for nodes added and removed since the last pass. */
 const recordMembership = Effect.fnUntraced(function* ({ events }: Deps, state: State, nodes: ReadonlyArray<Node>) {
+  const isKnown = ({ metadata: { name, uid } }: Node) => state.checked.get(name)?.metadata.uid === uid
+  if (nodes.length === state.checked.size && nodes.every(isKnown)) return
   const uids = new Map(nodes.map(({ metadata }) => [metadata.name, metadata.uid]))
   for (const [name, node] of state.checked) {
     if (uids.get(name) === node.metadata.uid) continue
