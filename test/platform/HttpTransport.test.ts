@@ -767,7 +767,7 @@ describe.each(versions)("a watch over %s", (version) => {
   )
 })
 
-describe("a list whose caller needs no managedFields", () => {
+describe.each(versions)("a list over %s whose caller needs no managedFields", (version) => {
   const items = Array.from({ length: 2000 }, (_, i) => ({
     metadata: { name: `p-${i}`, labels: { a: "ü😀" }, managedFields: [{ manager: "]", fieldsV1: { "f:spec": {} } }] },
     spec: { nodeName: `n-${i}` }
@@ -782,7 +782,7 @@ describe("a list whose caller needs no managedFields", () => {
         if (request.url === "/cut")
           return void response.writeHead(200, { "content-type": "application/json" }).end('{"items":[')
         json(response, 200, list)
-      })
+      }, version)
       const send = (path: string) => transport.send(get(path, { omitManagedFields: true }))
       const { body } = yield* send("/list")
       const named = (body as typeof list).items.map(({ metadata: { labels, name }, spec }) => ({ labels, name, spec }))

@@ -234,8 +234,11 @@ const start = (connection: Connection, request: Request, again: (request: Reques
   connection.started++
   let isEnded = false
   stream
-    .once("response", ({ ":status": status = 0, ...rest }) => handler.onResponseStart(controller, status, rest))
-    .on("data", (chunk: Buffer) => handler.onResponseData(controller, chunk))
+    .once("response", ({ ":status": status = 0, ...rest }) => {
+      handler.onResponseStart(controller, status, rest)
+      // From here on: of what is read while a request is written, Node emits the data before the head.
+      stream.on("data", (chunk: Buffer) => handler.onResponseData(controller, chunk))
+    })
     .once("end", () => (isEnded = true))
     .once("error", (error: Error) => (failure ??= error))
     .once("close", () => {

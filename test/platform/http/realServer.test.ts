@@ -4,7 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
-import type { Request } from "../../../src/layers/Transport.ts"
+import type { Request, Transport } from "../../../src/layers/Transport.ts"
 import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
 import * as envtest from "../../support/envtest.ts"
 
@@ -16,6 +16,35 @@ const get = (path: string, query: Request["query"] = {}): Request => ({
 })
 
 const reads = 1000
+
+describe.skipIf(envtest.isMissing("HTTP/2 of kube-apiserver"))("a server that sends many responses at once", () => {
+  it.live(
+    "sends each whole",
+    () =>
+      Effect.gen(function* () {
+        const { endpoint } = yield* envtest.start()
+        // Responses that arrive while requests are sent: Node then emits data before the head.
+        const listed = (transport: Transport["Service"], index: number) =>
+          Effect.gen(function* () {
+            const path = `/api/v1/namespaces/shop-${index}/configmaps`
+            const { body } = yield* transport.send({ ...get(path), omitManagedFields: true })
+            yield* Effect.forkScoped(Stream.runDrain(transport.watch(get(path, { watch: true }))))
+            return (body as { readonly kind: string }).kind
+          })
+        for (let round = 0; round < 3; round++) {
+          const kinds = yield* Effect.scoped(
+            Effect.flatMap(HttpTransport.make(endpoint), (transport) =>
+              Effect.forEach(Array.from({ length: 600 }).keys(), (index) => listed(transport, index), {
+                concurrency: "unbounded"
+              })
+            )
+          )
+          assert.deepStrictEqual(new Set(kinds), new Set(["ConfigMapList"]))
+        }
+      }),
+    60_000
+  )
+})
 
 describe.skipIf(envtest.isMissing("GOAWAY of kube-apiserver"))("a server that sends GOAWAY", () => {
   it.live(
