@@ -229,7 +229,6 @@ const onRequest = (request: IncomingMessage, response: ServerResponse): void => 
 }
 // As a real server it offers HTTP/2 and HTTP/1.1. Requests and responses of both have what is used here.
 const server = createSecureServer({ cert: certificate, key: Redacted.value(key), allowHTTP1: true }, onRequest as never)
-Object.assign(server, { keepAliveTimeout: 120_000 })
 server.listen(0, "127.0.0.1")
 await once(server, "listening")
 process.once("disconnect", () => process.exit(0))

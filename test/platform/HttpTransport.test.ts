@@ -767,7 +767,7 @@ describe.each(versions)("a watch over %s", (version) => {
   )
 })
 
-describe.each(versions)("a list over %s whose caller needs no managedFields", (version) => {
+describe.each(versions)("a list over %s for a caller that needs no managedFields", (version) => {
   const items = Array.from({ length: 2000 }, (_, i) => ({
     metadata: { name: `p-${i}`, labels: { a: "ü😀" }, managedFields: [{ manager: "]", fieldsV1: { "f:spec": {} } }] },
     spec: { nodeName: `n-${i}` }

@@ -43,6 +43,6 @@ export const observed = (zone: string, { notReady, ready }: Count): Effect.Effec
 
 export const evicted = (zone: string): Effect.Effect<void> => evictions.add(1, { zone })
 
-/** The duration of a pass: for each node in seconds, and for all of them in milliseconds. */
+/** The duration of a pass in seconds: for each node, and for all of them. */
 export const took = (each: Iterable<number>, all: number): Effect.Effect<void> =>
-  Effect.andThen(ofOne.observeAll(each), ofAll.observe(all / 1000))
+  Effect.andThen(ofOne.observeAll(each), ofAll.observe(all))

@@ -52,14 +52,17 @@ export const monitorNodeHealth = (deps: Deps, state: State, settings: Settings) 
         results[at] = one
       })
     yield* Effect.forEach(overdue, marking, { concurrency: atOnce, discard: true })
-    const checked = results.flatMap((one, at) => (one === undefined ? [] : [{ ...one, at }]))
+    const checked = results.filter((one) => one !== undefined)
     yield* assess(state, settings, checked, { now: now(), observed })
-    const changing = checked.filter((one) => enqueue(state, one, now()))
-    yield* Effect.forEach(changing, (one) => timed(one.at, apply(deps, state, one)), {
+    const changing: Array<{ readonly at: number; readonly one: Checked }> = []
+    for (const [at, one] of results.entries()) {
+      if (one !== undefined && enqueue(state, one, now())) changing.push({ at, one })
+    }
+    yield* Effect.forEach(changing, ({ at, one }) => timed(at, apply(deps, state, one)), {
       concurrency: atOnce,
       discard: true
     })
-    yield* Metrics.took(seconds, now() - begun)
+    yield* Metrics.took(seconds, (now() - begun) / 1000)
     if (state.noExecuteQueue.next(now()) !== undefined) deps.queue.addUnsafe(queueKey)
   })
 

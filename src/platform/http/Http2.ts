@@ -1,11 +1,10 @@
 /**
- * Requests with endless responses over HTTP/2: they share a connection, as in client-go, where over HTTP/1.1 each of them needs one of its own. A server that
- * does not offer HTTP/2 gets HTTP/1.1. Short requests do not come here, because one over Node's HTTP/2 costs more. Nothing here depends on Kubernetes.
+ * Requests over HTTP/2: they share a connection, as in client-go, where over HTTP/1.1 each watch needs one of its own. A server that does not offer HTTP/2
+ * gets HTTP/1.1. Only reads are sent so (`HttpTransport.ts` has the reasons). Nothing here depends on Kubernetes.
  */
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
-import { once } from "node:events"
 import * as Http2 from "node:http2"
 import type { Socket } from "node:net"
 import { TLSSocket } from "node:tls"
@@ -33,7 +32,7 @@ export interface Connected extends Sender {
 
 export interface Options {
   readonly origin: string
-  /** Opens a connection whose handshake offers both versions. */
+  /** Opens a TLS connection that offers both versions. */
   readonly connect: buildConnector.connector
   /** Gets the requests if the server chooses HTTP/1.1. */
   readonly http1: Sender
@@ -46,7 +45,7 @@ const streamWindow = 1024 * 1024
 const connectionWindow = 16 * 1024 * 1024
 
 /**
- * Milliseconds without a byte until the server is asked for a sign of life, and until that must have arrived. A dead peer is noticed after half a minute, as over
+ * Milliseconds without a byte until a PING is sent, and until its acknowledgement must have arrived. A dead peer is noticed after half a minute, as over
  * HTTP/1.1, where TCP keepalive does it. Here it would not: the kernel does not probe while sent bytes are not acknowledged.
  */
 const patience = { silence: 10_000, answer: 15_000 }
@@ -59,7 +58,7 @@ const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = Http2.const
 interface Connection {
   readonly session: Http2.ClientHttp2Session
   readonly socket: Socket
-  /** Requests whose response has not ended. */
+  /** Requests in progress. */
   streams: number
   /** All requests. */
   started: number
@@ -72,10 +71,10 @@ interface Request {
   refusals: number
 }
 
-/** A server that leaves refuses what arrives after its GOAWAY. One that always refuses is an error. */
+/** A server refuses what arrives after its GOAWAY. One that always refuses is an error. */
 const maxRefusals = 3
 
-/** What makes senders. The scope ends the care for their connections, which `close` or `destroy` must close. */
+/** Makes senders. The end of the scope does not close their connections: `close` or `destroy` does. */
 export const make: Effect.Effect<(options: Options) => Connected, never, Scope.Scope> = Effect.map(
   FiberSet.makeRuntime<never, void, never>(),
   (fork) => (options) => sender(options, (connection) => fork(watchOver(connection)))
@@ -87,6 +86,8 @@ const sender = ({ connect, http1, origin }: Options, onOpened: (connection: Conn
   let isOpening = false
   let isHttp1 = false
   let state: "open" | "closing" | "destroyed" = "open"
+  /** Called when there is no connection, and none is being opened. */
+  let onEmpty: Array<() => void> = []
 
   const dispatch = (request: Request): void => {
     if (isHttp1) return http1.dispatch(request.options, request.handler)
@@ -132,7 +133,8 @@ const sender = ({ connect, http1, origin }: Options, onOpened: (connection: Conn
     })
     session.once("close", () => {
       connections.delete(connection)
-      if (!isKnown) opened(reason)
+      if (isKnown) checkEmpty()
+      else opened(reason)
     })
   }
 
@@ -144,25 +146,38 @@ const sender = ({ connect, http1, origin }: Options, onOpened: (connection: Conn
       if (error === undefined) dispatch(request)
       else request.handler.onResponseError(neverStarted, error)
     }
-    if (state === "closing") void close()
+    if (state === "closing") closeUnused()
+    checkEmpty()
   }
 
-  const sessionsClosed = () => Promise.allSettled([...connections].map(({ session }) => once(session, "close")))
-
-  const close = (): Promise<unknown> => {
-    state = "closing"
-    if (!isOpening && waiting.length === 0) for (const { session } of connections) session.close()
-    return sessionsClosed()
+  const closeUnused = (): void => {
+    if (!isOpening) for (const { session } of connections) session.close()
   }
+
+  const checkEmpty = (): void => {
+    // A destroyed sender does not wait for a server that does not answer.
+    if ((isOpening && state !== "destroyed") || connections.size > 0) return
+    for (const resolve of onEmpty) resolve()
+    onEmpty = []
+  }
+
+  const emptied = (): Promise<void> =>
+    new Promise((resolve) => {
+      onEmpty.push(resolve)
+      checkEmpty()
+    })
 
   return {
     dispatch: (options, handler) => dispatch({ options, handler, refusals: 0 }),
-    close,
+    close: () => {
+      state = "closing"
+      closeUnused()
+      return emptied()
+    },
     destroy: () => {
       state = "destroyed"
-      const closed = sessionsClosed()
       for (const { session } of connections) session.destroy()
-      return closed
+      return emptied()
     }
   }
 }
@@ -193,7 +208,7 @@ const neverStarted: Dispatcher.DispatchController = {
   resume: () => undefined
 }
 
-/** `again` gets a request that the server has refused without having looked at it. Source: RFC 9113, 8.7. */
+/** `again` gets a request that the server has refused and not processed. Source: RFC 9113, 8.7. */
 const start = (connection: Connection, request: Request, again: (request: Request) => void): void => {
   const { session } = connection
   const { handler, options } = request
@@ -232,9 +247,10 @@ const start = (connection: Connection, request: Request, again: (request: Reques
   }
   connection.streams++
   connection.started++
-  let isEnded = false
+  let [isAnswered, isEnded] = [false, false]
   stream
     .once("response", ({ ":status": status = 0, ...rest }) => {
+      isAnswered = true
       handler.onResponseStart(controller, status, rest)
       // From here on: of what is read while a request is written, Node emits the data before the head.
       stream.on("data", (chunk: Buffer) => handler.onResponseData(controller, chunk))
@@ -244,13 +260,14 @@ const start = (connection: Connection, request: Request, again: (request: Reques
     .once("close", () => {
       connection.streams--
       const code = stream.rstCode
+      const isRefused = code === NGHTTP2_REFUSED_STREAM && !isAnswered && !isAborted
       if (isEnded && failure === undefined && code === NGHTTP2_NO_ERROR) handler.onResponseEnd(controller, {})
-      else if (code === NGHTTP2_REFUSED_STREAM && !isAborted && request.refusals++ < maxRefusals) again(request)
+      else if (isRefused && request.refusals++ < maxRefusals) again(request)
       else handler.onResponseError(controller, failure ?? new Lost("the connection was closed", "ECONNRESET"))
     })
 }
 
-/** Destroys a connection that is silent and gives no sign of life, and closes one that nothing uses. */
+/** Destroys a connection on which a PING is not acknowledged, and closes one that nothing uses. */
 const watchOver = (connection: Connection): Effect.Effect<void> =>
   Effect.gen(function* () {
     const { session, socket } = connection

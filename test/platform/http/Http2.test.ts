@@ -6,9 +6,11 @@ import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import type { ServerResponse } from "node:http"
 import { constants, type Http2ServerRequest } from "node:http2"
+import type { buildConnector } from "undici"
 import { Endpoint } from "../../../src/layers/Endpoint.ts"
 import type { Request, Transport } from "../../../src/layers/Transport.ts"
 import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
+import * as Http2 from "../../../src/platform/http/Http2.ts"
 import { answer, type Handler, start } from "../../support/httpsServer.ts"
 import { authority } from "../../support/tls.ts"
 
@@ -102,6 +104,49 @@ describe("reads of a server with HTTP/2", () => {
       assert.strictEqual(server.requests.length, 3)
       refusals = Infinity
       assert.strictEqual((yield* Effect.flip(transport.send(get("/list")))).reason._tag, "Network")
+    })
+  )
+
+  it.live("are not sent again where a part of the response has arrived", () =>
+    Effect.gen(function* () {
+      const { server, transport } = yield* made((request, response) => {
+        response.write(line("a"), () =>
+          (request as unknown as Http2ServerRequest).stream.close(constants.NGHTTP2_REFUSED_STREAM)
+        )
+      })
+      const seen: Array<string> = []
+      const watch = Stream.runForEach(transport.watch(get("/watch")), ({ type }) => Effect.sync(() => seen.push(type)))
+      assert.strictEqual((yield* Effect.flip(watch)).reason._tag, "Network")
+      assert.isAtMost(seen.length, 1)
+      assert.strictEqual(server.requests.length, 1)
+    })
+  )
+
+  it.live("that wait for a connection are ended before the sender is closed", () =>
+    Effect.gen(function* () {
+      const make = yield* Http2.make
+      let answered: buildConnector.Callback | undefined
+      const connect: buildConnector.connector = (_, callback) => (answered = callback)
+      const origin = "https://127.0.0.1:1"
+      const sender = make({ origin, connect, http1: { dispatch: () => assert.fail("HTTP/1.1") } })
+      const ended: Array<string> = []
+      const handler: Http2.Handler = {
+        onRequestStart: () => undefined,
+        onResponseStart: () => undefined,
+        onResponseData: () => undefined,
+        onResponseEnd: () => undefined,
+        onResponseError: (_, error) => ended.push(error.message)
+      }
+      const dispatch = () => sender.dispatch({ origin, method: "GET", path: "/list" }, handler)
+      dispatch()
+      const closed = sender.close().then(() => ended.push("closed"))
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      answered?.(new Error("refused"), null)
+      yield* Effect.promise(() => closed)
+      assert.deepStrictEqual(ended, ["refused", "closed"])
+      // Without an answer of the server.
+      dispatch()
+      yield* Effect.promise(sender.destroy)
     })
   )
 

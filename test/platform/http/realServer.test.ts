@@ -1,4 +1,7 @@
-/** kube-apiserver with `--goaway-chance`, which asks clients to take another connection, at random, so that load balancers can spread them. */
+/**
+ * Reads over HTTP/2 of kube-apiserver: many at once, and with `--goaway-chance`, where the server asks clients at random to take another connection, so that load
+ * balancers can spread them.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
