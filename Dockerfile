@@ -28,9 +28,9 @@ COPY --from=build /app/dist/program ./dist/program
 COPY --from=build /app/dist/console ./dist/console
 COPY --from=build --chown=65532:65532 /app/cache ./cache
 USER 65532:65532
-# V8 accepts compiled code only from the same Node, architecture, user and flags; hence here, with a command that loads nearly every file of the program.
+# V8 accepts compiled code only from the same Node, architecture and flags; hence here.
 # The flags: see "Memory" in docs/design/manager.md.
-RUN ["/nodejs/bin/node", "--max-semi-space-size=16", "--v8-pool-size=1", "dist/main.js", "check", "--cluster=embedded"]
+RUN --mount=type=bind,from=build,source=/app/scripts,target=/app/scripts ["/nodejs/bin/node", "--max-semi-space-size=16", "--v8-pool-size=1", "scripts/compiled.mjs"]
 # Last, because they change with every release.
 ARG VERSION=0.0.0
 ARG REVISION=unknown

@@ -4,7 +4,17 @@
  * script may change users, and on a read-only file system where it may mount one. It has to respond to probes, and to stop at SIGTERM with exit code 0.
  */
 import { DockerfileParser } from "dockerfile-ast"
-import { chmodSync, chownSync, copyFileSync, cpSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs"
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  unlinkSync
+} from "node:fs"
 import { spawnSync } from "node:child_process"
 import { basename, join, resolve } from "node:path"
 import process from "node:process"
@@ -63,6 +73,24 @@ const asUser = (current, words, readOnly) => {
   return ["unshare", "--mount", "sh", "-c", mount, current.path, ...ids, ...command]
 }
 
+/** Runs with the folder of another stage, if the instruction mounts one. */
+const mounting = (instruction, current, stages, work) => {
+  const { from, source, target } = Object.fromEntries(
+    (flagsOf(instruction).get("mount") ?? "").split(",").map((option) => option.split("="))
+  )
+  if (from === undefined) return work()
+  const path = at(current, target)
+  symlinkSync(
+    at(
+      stages.find(({ name }) => name === from),
+      source
+    ),
+    path
+  )
+  work()
+  unlinkSync(path)
+}
+
 const runInstruction = (instruction, current) => {
   const words = instruction.getJSONStrings().map((one) => one.getJSONValue())
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...environment(current) }
@@ -108,7 +136,7 @@ const build = (text) => {
         break
       case "RUN":
         if (current.user !== undefined) addNode(current)
-        runInstruction(instruction, current)
+        mounting(instruction, current, stages, () => runInstruction(instruction, current))
         break
       case "ENTRYPOINT":
         current.entrypoint = instruction.getJSONStrings().map((one) => one.getJSONValue())
@@ -137,10 +165,10 @@ await main(async () => {
   const [user] = image.user.split(":").map(Number)
   if (isRoot) chownSync(temporary, user, user)
   const probes = 20_000 + (process.pid % 10_000)
-  const env = { ...environment(image), HOME: temporary, TMPDIR: temporary, NODE_DEBUG_NATIVE: "COMPILE_CACHE" }
+  const env = { ...environment(image), HOME: temporary, TMPDIR: temporary, NODE_DEBUG: "compile-cache" }
   const { output, started, stopped } = await tryProgram(asUser(image, image.entrypoint, canMount), { env, probes })
   if (/EROFS|EACCES|permission denied/i.test(output)) throw new Error(`it tried to write where it may not:\n${output}`)
-  const accepted = output.match(/ was accepted/g)?.length ?? 0
+  const accepted = output.match(/: accepted$/gm)?.length ?? 0
   if (accepted < 50) throw new Error(`V8 accepted the compiled code of only ${accepted} files:\n${output}`)
   const size = run("du", ["-sm", at(image, ".")]).split("\t")[0]
   said(

@@ -1,17 +1,19 @@
 /**
  * Loads the files of the program together with V8's compiled code of an earlier run. The build puts it between the entry and the files, which are
- * CommonJS, because Node 20 accepts compiled code for scripts alone; they cannot call `import()`. From Node 22.1 on, Node itself keeps the code.
+ * CommonJS, because Node 20 accepts compiled code for scripts alone; they cannot call `import()`. Node keeps code by itself from 22.1 on, but a start with
+ * that needs a quarter more of the processor.
  *
  * The code is in the folder that `NODE_COMPILE_CACHE` names, or beside the program: whoever can write there can change the program as well. A folder
  * that cannot be written is not used. V8 rejects code of another version or other flags, but trusts the rest, and code that is damaged or of another
- * text ends the process. So it is kept with a hash of itself and of the text.
+ * text ends the process. So it is kept with a hash of itself and of the text. `NODE_DEBUG=compile-cache` prints what is used.
  */
 import { createHash, type Hash } from "node:crypto"
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
-import * as Module from "node:module"
+import { createRequire } from "node:module"
 import { join } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
+import { debuglog } from "node:util"
 import { cachedDataVersionTag } from "node:v8"
 import { Script } from "node:vm"
 import { threadId } from "node:worker_threads"
@@ -23,17 +25,19 @@ type Exports = Readonly<Record<string, unknown>>
 export const make = (files: URL): ((name: string) => Exports) => {
   const folder = fileURLToPath(files)
   const cache = process.env["NODE_COMPILE_CACHE"] ?? join(folder, "cache")
-  const require = Module.createRequire(files)
-  if (process.versions.node.startsWith("20.") && process.env["NODE_DISABLE_COMPILE_CACHE"] === undefined) {
-    const { load, save } = withCache(folder, join(cache, `${process.version}-${cachedDataVersionTag()}`), require)
-    // At the end, because V8 has then compiled the functions that a run needs.
-    process.once("exit", save)
-    return load
-  }
-  // Absent from Bun, Deno and older versions of Node. It changes nothing if the variable has already named a folder.
-  Module.enableCompileCache?.(cache)
-  return (name) => require(`./${name}`) as Exports
+  const require = createRequire(files)
+  if (!isNode || process.env["NODE_DISABLE_COMPILE_CACHE"] !== undefined)
+    return (name) => require(`./${name}`) as Exports
+  const { load, save } = withCache(folder, join(cache, `${process.version}-${cachedDataVersionTag()}`), require)
+  // At the end, because V8 has then compiled the functions that a run needs.
+  process.once("exit", save)
+  return load
 }
+
+/** And not Bun or Deno, which have no compiled code of V8 for scripts, or none at all. */
+const isNode = !("bun" in process.versions || "deno" in process.versions)
+
+const debug = debuglog("compile-cache")
 
 /** The function in which a file of CommonJS runs. */
 type Body = (exports: Exports, require: (id: string) => unknown, module: { exports: Exports }, path: string) => void
@@ -57,7 +61,9 @@ export const withCache = (folder: string, cache: string, require: (id: string) =
       filename,
       ...(cachedData === undefined ? {} : { cachedData })
     })
-    if (script.cachedDataRejected !== false) compiled.set(name, { script, hash })
+    const isAccepted = script.cachedDataRejected === false
+    debug("%s: %s", name, isAccepted ? "accepted" : "compiled")
+    if (!isAccepted) compiled.set(name, { script, hash })
     const body = script.runInThisContext() as Body
     body(module.exports, (id) => (id.startsWith("./") ? load(id.slice(2)) : require(id)), module, filename)
     return module.exports
