@@ -98,14 +98,15 @@ const charts = (large) => ({
 /** In place of a goal, for what is only compared. */
 const none = "–"
 
-/** What was measured for a goal, beside its lower bound. */
+/** What was measured for a goal, beside its lower bound, and with which Node. */
 const cellsOf = ({ figure: name, goal, suite }) => {
-  if (suite === undefined || !existsSync(join(results, `${suite}.json`))) return ["not recorded yet", ""]
-  const found = read(`${suite}.json`).figures.find(
-    (figure) => figure.at === undefined && new RegExp(name).test(figure.name)
-  )
-  if (found === undefined) return ["not recorded yet", ""]
-  const { floor, ok, ratio, unit, value } = found
+  if (suite === undefined || !existsSync(join(results, `${suite}.json`))) return ["not recorded yet", "", ""]
+  const { figures, node } = read(`${suite}.json`)
+  const found = figures.find((figure) => figure.at === undefined && new RegExp(name).test(figure.name))
+  return found === undefined ? ["not recorded yet", "", ""] : [...measured(found, goal), node.slice(1)]
+}
+
+const measured = ({ floor, ok, ratio, unit, value }, goal) => {
   // What JSON has instead of infinity.
   const beside = floor === undefined ? "" : `; lower bound ${number(floor)}`
   if (value === null) return [`not reached${beside}`, "no"]
@@ -116,8 +117,8 @@ const cellsOf = ({ figure: name, goal, suite }) => {
 
 const table = () =>
   [
-    ["Work", "Goal", "Measured", "Met"],
-    ["---", "---", "---", "---"],
+    ["Work", "Goal", "Measured", "Met", "Node"],
+    ["---", "---", "---", "---", "---"],
     ...read("goals.json").map((goal) => [goal.work, goal.goal].concat(cellsOf(goal)))
   ]
     .map((cells) => `| ${cells.join(" | ")} |`)

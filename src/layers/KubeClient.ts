@@ -101,11 +101,18 @@ export interface WriteOptions extends CallOptions {
 export type Part = Resource.Any["projection"]
 
 /** What a write returns. */
-export type Returned<P extends Part, A extends KubeObject> = P extends "metadata" ? KubeObject : A
+export type Returned<P extends Part | "nothing", A extends KubeObject> = P extends "nothing"
+  ? void
+  : P extends "metadata"
+    ? KubeObject
+    : A
 
 /** The option of a write that determines what it returns. */
-export interface Returning<P extends Part> {
-  /** `metadata`: of the written object the metadata alone are returned, so that the rest is neither sent nor parsed. Default: the object. */
+export interface Returning<P extends Part | "nothing"> {
+  /**
+   * `metadata`: of the written object the metadata alone are returned, so that the rest is neither sent nor parsed; their `managedFields` may be missing.
+   * `nothing`: the response is not parsed. Default: the object.
+   */
   readonly returns?: P | undefined
 }
 
@@ -170,19 +177,19 @@ export interface Client {
     options: WatchOptions
   ) => Stream.Stream<WatchEvent, ApiError.ApiError>
   /** Retried after 429 only: when a response is lost, the object may have been created. The namespace may come from the object. */
-  readonly create: <A extends KubeObject, P extends Part = "object">(
+  readonly create: <A extends KubeObject, P extends Part | "nothing" = "object">(
     resource: Resource.Creatable<A>,
     object: Draft<A>,
     options?: WriteOptions & Returning<P> & { readonly namespace?: string | undefined }
   ) => Call<Returned<P, A>>
   /** PUT. With a resource version in the object it fails with `Conflict` when another writer has changed the object since. */
-  readonly update: <A extends KubeObject, P extends Part = "object">(
+  readonly update: <A extends KubeObject, P extends Part | "nothing" = "object">(
     resource: Resource.Resource<A>,
     object: A,
     options?: WriteOptions & Returning<P>
   ) => Call<Returned<P, A>>
   /** Changes an object on the server. Only server-side apply is retried after a lost response, because it is idempotent. */
-  readonly patch: <A extends KubeObject, P extends Part = "object">(
+  readonly patch: <A extends KubeObject, P extends Part | "nothing" = "object">(
     resource: Resource.Resource<A>,
     target: Target,
     patch: Patch.Patch,
@@ -306,6 +313,17 @@ const watchWith = (
 ): Stream.Stream<WatchEvent, ApiError.ApiError> =>
   identifyEvents(resource, transport.watch(Wire.watch(resource, options)))
 
+/** The written object, as far as the request asks for it. */
+const returned = <A extends KubeObject>(
+  resource: Resource.Creatable<A>,
+  { context, ignoresBody }: Request,
+  call: Call<Response>
+): Call<never> => {
+  const answer = ignoresBody === true ? Effect.asVoid(call) : decoded(resource, context, call)
+  // `returns` is what both the request and the type follow from.
+  return answer as Call<never>
+}
+
 // Plain functions, not generators: a create is most of what a manager sends.
 const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"], "create" | "update" | "patch"> => ({
   create: (resource, object, options) => {
@@ -318,9 +336,9 @@ const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"
       const path = Resource.path(resource, subresource === undefined ? { namespace } : target)
       const body = subresource === undefined ? { ...Wire.identity(resource), ...object } : object
       const query = Wire.writeQuery(options, fieldManager)
-      const accept = Wire.accept(options?.returns, "object")
-      const request: Request = { method: "POST", path, query, accept, body, context: { ...context, path } }
-      return decoded(resource, context, call(request, "once", options))
+      const needed = Wire.needed(options?.returns)
+      const request: Request = { method: "POST", path, query, ...needed, body, context: { ...context, path } }
+      return returned(resource, request, call(request, "once", options))
     })
   },
   update: (resource, object, options) => {
@@ -330,9 +348,9 @@ const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"
       if (resource.projection === "metadata") return Wire.refuse(context, "metadata alone cannot be updated")
       const body = options?.subresource === undefined ? { ...Wire.identity(resource), ...object } : object
       const query = Wire.writeQuery(options, fieldManager)
-      const request = Wire.request("PUT", context, { query, accept: Wire.accept(options?.returns, "object"), body })
+      const request = Wire.request("PUT", context, { query, ...Wire.needed(options?.returns), body })
       const repeat = resourceVersion === undefined ? "once" : "repeatable"
-      return decoded(resource, context, call(request, repeat, options))
+      return returned(resource, request, call(request, repeat, options))
     })
   },
   patch: (resource, target, patch, options) => {
@@ -340,11 +358,11 @@ const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"
     return Effect.flatMap(Wire.named("patch", resource, { ...target, subresource }), (context) => {
       const request = Wire.request("PATCH", context, {
         query: Wire.writeQuery(options, fieldManager),
-        accept: Wire.accept(options?.returns ?? resource.projection, "object"),
+        ...Wire.needed(options?.returns, resource.projection),
         body: patch.body,
         contentType: Patch.contentType[patch.type]
       })
-      return decoded(resource, context, call(request, patch.type === "apply" ? "repeatable" : "once", options))
+      return returned(resource, request, call(request, patch.type === "apply" ? "repeatable" : "once", options))
     })
   }
 })

@@ -21,6 +21,15 @@ export const accept = (
   form: "object" | "list"
 ): string | undefined => (projection === "metadata" ? partial[form] : undefined)
 
+/** What a write needs of its response. `projection`: that of the resource, which counts where the write says nothing. */
+export const needed = (
+  returns: Resource.Any["projection"] | "nothing" | undefined,
+  projection?: Resource.Any["projection"]
+): Pick<Request, "accept" | "ignoresBody" | "omitManagedFields"> =>
+  returns === undefined || returns === "object"
+    ? { accept: accept(returns ?? projection, "object") }
+    : { accept: partial.object, ignoresBody: returns === "nothing", omitManagedFields: true }
+
 export const context = (
   verb: string,
   resource: Resource.AnyCreatable,

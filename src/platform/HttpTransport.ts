@@ -205,7 +205,7 @@ const whole: Attempt<Whole, never> = (link, request, identity) =>
     const exchange = new Exchange(
       "whole",
       request.mayStartUnsafe,
-      request.omitManagedFields === true ? consume : undefined
+      request.omitManagedFields === true && request.method === "GET" ? consume : undefined
     )
     let isOver = false
     let forgetLimit: (() => void) | undefined

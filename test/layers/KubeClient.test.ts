@@ -157,6 +157,31 @@ describe("requests", () => {
     }).pipe(Effect.provide(layer))
   })
 
+  it.effect("a write that needs no result does not read the answer, and still fails when the server refuses", () => {
+    const { layer, sent } = scripted((_, index) => (index === 3 ? 409 : "no object"))
+    return Effect.gen(function* () {
+      const client = yield* KubeClient
+      const returns = { returns: "nothing" } as const
+      const created = yield* client.create(Pod, object(), returns)
+      expectTypeOf(created).toEqualTypeOf<void>()
+      assert.deepStrictEqual(
+        [
+          created,
+          yield* client.update(Pod, object(), returns),
+          yield* client.patch(Pod, target, Patch.merge({}), returns)
+        ],
+        [undefined, undefined, undefined]
+      )
+      const refused = yield* Effect.flip(client.create(Pod, object(), returns))
+      assert.strictEqual(refused.reason._tag, "Conflict")
+      assert.strictEqual((yield* Effect.flip(client.create(Pod, object()))).reason._tag, "Decode")
+      assert.deepStrictEqual(
+        sent.map(({ ignoresBody }) => ignoresBody),
+        [true, true, true, true, undefined]
+      )
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("a deletion that needs no result does not read the answer, and still fails when the server refuses", () => {
     const { layer, sent } = scripted((_, index) => (index === 2 ? 409 : "no object"))
     return Effect.gen(function* () {

@@ -47,14 +47,14 @@ const send = (client: KubeClient["Service"], write: Write): Call => {
   // The bodies are built for these kinds in `writes`; `eventTime: null` is what the model types do not know.
   const create: Call =
     write.api === "v1"
-      ? client.create(Event, write.create as unknown as Draft<Event>, { namespace, returns: "metadata" })
-      : client.create(EventsEvent, write.create as unknown as Draft<EventsEvent>, { namespace, returns: "metadata" })
+      ? client.create(Event, write.create as unknown as Draft<Event>, { namespace, returns: "nothing" })
+      : client.create(EventsEvent, write.create as unknown as Draft<EventsEvent>, { namespace, returns: "nothing" })
   if (patch === undefined) return create
   const target = { namespace, name }
   const patched: Call =
     write.api === "v1"
-      ? client.patch(Event, target, Patch.merge(patch), { returns: "metadata" })
-      : client.patch(EventsEvent, target, Patch.merge(patch), { returns: "metadata" })
+      ? client.patch(Event, target, Patch.merge(patch), { returns: "nothing" })
+      : client.patch(EventsEvent, target, Patch.merge(patch), { returns: "nothing" })
   return Effect.catchIf(
     patched,
     (error) => ApiError.hasReason(error, "NotFound"),

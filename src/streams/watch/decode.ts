@@ -259,32 +259,42 @@ const managedFieldsKey = '"managedFields":['
  * whole text is parsed, so the result is the same as parsing everything and removing the field: a bracket inside a string or an inner
  * array leaves invalid JSON, and the key in another object leaves the number elsewhere. Throws like `JSON.parse`.
  */
-export const parseTrimmed = (text: string): unknown => {
-  const start = text.indexOf(managedFieldsKey)
-  const end = start === -1 ? -1 : text.indexOf("]", start + managedFieldsKey.length)
-  const event = end === -1 ? undefined : parsed(`${text.slice(0, start)}"managedFields":0${text.slice(end + 1)}`)
-  const metadata = event?.object?.metadata
-  if (typeof metadata === "object" && metadata?.managedFields === 0) return withoutThem(event)
-  const whole = JSON.parse(text) as Event | null
-  return Array.isArray(whole?.object?.metadata?.managedFields) ? withoutThem(whole) : whole
+export const parseTrimmed = (text: string): unknown => trimmed(text, (event: Event | null) => event?.object)
+
+/** The same of an object that is not in an event. */
+export const parseTrimmedObject = (text: string): unknown => trimmed(text, (object: Trimmable | null) => object)
+
+interface Trimmable {
+  metadata?: { readonly managedFields?: unknown } | null
 }
 
 interface Event {
-  readonly object?: { metadata?: { readonly managedFields?: unknown } | null } | null
+  readonly object?: Trimmable | null
 }
 
-const parsed = (text: string): Event | undefined => {
+/** `objectOf`: the object in what was parsed. */
+const trimmed = <P>(text: string, objectOf: (parsed: P | null) => Trimmable | null | undefined): unknown => {
+  const start = text.indexOf(managedFieldsKey)
+  const end = start === -1 ? -1 : text.indexOf("]", start + managedFieldsKey.length)
+  const cut = end === -1 ? undefined : parsed<P>(`${text.slice(0, start)}"managedFields":0${text.slice(end + 1)}`)
+  const metadata = cut === undefined ? undefined : objectOf(cut)?.metadata
+  if (metadata?.managedFields === 0) return withoutThem(cut as P, objectOf)
+  const whole = JSON.parse(text) as P | null
+  return Array.isArray(objectOf(whole)?.metadata?.managedFields) ? withoutThem(whole, objectOf) : whole
+}
+
+const parsed = <P>(text: string): P | null | undefined => {
   try {
-    return JSON.parse(text) as Event
+    return JSON.parse(text) as P
   } catch {
     return undefined
   }
 }
 
-const withoutThem = (event: Event | null | undefined): unknown => {
-  const object = event?.object
+const withoutThem = <P>(whole: P, objectOf: (parsed: P) => Trimmable | null | undefined): P => {
+  const object = objectOf(whole)
   if (object?.metadata) object.metadata = withoutManagedFields(object.metadata)
-  return event
+  return whole
 }
 
 export interface Reading<A> {
