@@ -20,7 +20,7 @@ const agrees = (event: unknown, indent?: number) => {
   if (object === undefined) return
   assert.deepStrictEqual(
     parseTrimmedObject(JSON.stringify(object, undefined, indent)),
-    (expected as typeof event & { object: unknown }).object
+    (expected as { readonly object: unknown }).object
   )
 }
 
