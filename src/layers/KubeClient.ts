@@ -109,10 +109,7 @@ export type Returned<P extends Part | "nothing", A extends KubeObject> = P exten
 
 /** The option of a write that determines what it returns. */
 export interface Returning<P extends Part | "nothing"> {
-  /**
-   * `metadata`: of the written object the metadata alone are returned, so that the rest is neither sent nor parsed; their `managedFields` may be missing.
-   * `nothing`: the response is not parsed. Default: the object.
-   */
+  /** `metadata`: the rest is neither sent nor parsed, and `managedFields` may be missing. `nothing`: the response is not parsed. Default: the object. */
   readonly returns?: P | undefined
 }
 
@@ -313,17 +310,6 @@ const watchWith = (
 ): Stream.Stream<WatchEvent, ApiError.ApiError> =>
   identifyEvents(resource, transport.watch(Wire.watch(resource, options)))
 
-/** The written object, as far as the request asks for it. */
-const returned = <A extends KubeObject>(
-  resource: Resource.Creatable<A>,
-  { context, ignoresBody }: Request,
-  call: Call<Response>
-): Call<never> => {
-  const answer = ignoresBody === true ? Effect.asVoid(call) : decoded(resource, context, call)
-  // `returns` is what both the request and the type follow from.
-  return answer as Call<never>
-}
-
 // Plain functions, not generators: a create is most of what a manager sends.
 const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"], "create" | "update" | "patch"> => ({
   create: (resource, object, options) => {
@@ -338,7 +324,7 @@ const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"
       const query = Wire.writeQuery(options, fieldManager)
       const needed = Wire.needed(options?.returns)
       const request: Request = { method: "POST", path, query, ...needed, body, context: { ...context, path } }
-      return returned(resource, request, call(request, "once", options))
+      return Wire.returned(resource, request, call(request, "once", options))
     })
   },
   update: (resource, object, options) => {
@@ -350,7 +336,7 @@ const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"
       const query = Wire.writeQuery(options, fieldManager)
       const request = Wire.request("PUT", context, { query, ...Wire.needed(options?.returns), body })
       const repeat = resourceVersion === undefined ? "once" : "repeatable"
-      return returned(resource, request, call(request, repeat, options))
+      return Wire.returned(resource, request, call(request, repeat, options))
     })
   },
   patch: (resource, target, patch, options) => {
@@ -362,7 +348,7 @@ const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"
         body: patch.body,
         contentType: Patch.contentType[patch.type]
       })
-      return returned(resource, request, call(request, patch.type === "apply" ? "repeatable" : "once", options))
+      return Wire.returned(resource, request, call(request, patch.type === "apply" ? "repeatable" : "once", options))
     })
   }
 })

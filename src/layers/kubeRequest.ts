@@ -7,7 +7,7 @@ import * as ApiError from "../kube/ApiError.ts"
 import type { KubeList, KubeObject } from "../kube/Meta.ts"
 import * as Resource from "../kube/Resource.ts"
 import { identify } from "../streams/watch/decode.ts"
-import type { Query, Request } from "./Transport.ts"
+import type { Query, Request, Response } from "./Transport.ts"
 
 /** Media types that ask for metadata alone; plain JSON last, for servers that cannot project. */
 const partial = {
@@ -200,3 +200,17 @@ export const deleteOptions = (
   preconditions: options.preconditions,
   dryRun: options.dryRun === true ? ["All"] : undefined
 })
+
+/** The written object, as far as the request asks for it. */
+export const returned = <A extends KubeObject>(
+  resource: Resource.Creatable<A>,
+  { context, ignoresBody }: Request,
+  call: Effect.Effect<Response, ApiError.ApiError>
+): Effect.Effect<never, ApiError.ApiError> => {
+  const answer =
+    ignoresBody === true
+      ? Effect.asVoid(call)
+      : Effect.flatMap(call, ({ body }) => decodeObject(resource, context, body))
+  // `returns` is what both the request and the type follow from.
+  return answer as Effect.Effect<never, ApiError.ApiError>
+}

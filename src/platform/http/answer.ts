@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { Request, Response } from "../../layers/Transport.ts"
-import { parseTrimmedObject } from "../../streams/watch/decode.ts"
+import { parseTrimmedObject } from "../../streams/watch/trimmed.ts"
 import type { Failure, Head } from "./Exchange.ts"
 import type { ListBody } from "./ListBody.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import { parseTrimmed as parse, parseTrimmedObject } from "../../../src/streams/watch/decode.ts"
+import { parseTrimmed as parse, parseTrimmedObject } from "../../../src/streams/watch/trimmed.ts"
 import { runs } from "../../support/runs.ts"
 
 /** The expected result: everything parsed, then the field removed. */
