@@ -19,12 +19,13 @@ const program = [...process.execArgv, "dist/main.js"]
 const directory = mkdtempSync(join(tmpdir(), "compiled-"))
 process.on("exit", () => rmSync(directory, { recursive: true, force: true }))
 
-/** Starts the program, and waits for a line. */
+/** Starts the program, and waits for a line. Returns how to stop it. */
 const start = async (args, ready) => {
   const child = spawn(process.execPath, [...program, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     signal: AbortSignal.timeout(limit)
   })
+  process.on("exit", () => child.kill("SIGKILL"))
   const ended = once(child, "exit")
   let output = ""
   await new Promise((resolve, reject) => {
@@ -35,12 +36,11 @@ const start = async (args, ready) => {
       })
     ended.then(([code]) => reject(new Error(`${args.join(" ")} ended with ${code}:\n${output}`)), reject)
   })
-  const stop = async (signal) => {
+  return async (signal) => {
     child.kill(signal)
     const [code] = await ended
     if (signal === "SIGTERM" && code !== 0) throw new Error(`${args.join(" ")} ended with ${code}:\n${output}`)
   }
-  return stop
 }
 
 const stopServer = await start(["apiserver", `--directory=${directory}`], /KUBECONFIG/)

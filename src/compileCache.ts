@@ -1,7 +1,7 @@
 /**
  * Loads the files of the program together with V8's compiled code of an earlier run. The build puts it between the entry and the files, which are
  * CommonJS, because Node 20 accepts compiled code for scripts alone; they cannot call `import()`. Node keeps code by itself from 22.1 on, but a start with
- * that needs a quarter more of the processor.
+ * that needs a third more of the processor.
  *
  * The code is in the folder that `NODE_COMPILE_CACHE` names, or beside the program: whoever can write there can change the program as well. A folder
  * that cannot be written is not used. V8 rejects code of another version or other flags, but trusts the rest, and code that is damaged or of another

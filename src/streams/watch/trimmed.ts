@@ -14,18 +14,18 @@ const managedFieldsKey = '"managedFields":['
  * whole text is parsed, so the result is the same as parsing everything and removing the field: a bracket inside a string or an inner
  * array leaves invalid JSON, and the key in another object leaves the number elsewhere. Throws like `JSON.parse`.
  */
-export const parseTrimmed = (text: string): unknown => trimmed(text, (event: Event | null) => event?.object)
+export const parseTrimmed = (text: string): unknown => trimmed(text, objectOfEvent)
 
 /** The same of an object that is not in an event. */
-export const parseTrimmedObject = (text: string): unknown => trimmed(text, (object: Trimmable | null) => object)
+export const parseTrimmedObject = (text: string): unknown => trimmed(text, itself)
 
 interface Trimmable {
   metadata?: { readonly managedFields?: unknown } | null
 }
 
-interface Event {
-  readonly object?: Trimmable | null
-}
+const objectOfEvent = (event: { readonly object?: Trimmable | null } | null) => event?.object
+
+const itself = (object: Trimmable | null) => object
 
 /** `objectOf`: the object in what was parsed. */
 const trimmed = <P>(text: string, objectOf: (parsed: P | null) => Trimmable | null | undefined): unknown => {
