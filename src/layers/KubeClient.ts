@@ -109,7 +109,7 @@ export type Returned<P extends Part | "nothing", A extends KubeObject> = P exten
 
 /** The option of a write that determines what it returns. */
 export interface Returning<P extends Part | "nothing"> {
-  /** `metadata`: the rest is neither sent nor parsed, and `managedFields` may be missing. `nothing`: the response is not parsed. Default: the object. */
+  /** `metadata`: the rest is neither sent nor parsed. `nothing`: the response is not parsed. Default: the object. */
   readonly returns?: P | undefined
 }
 

@@ -34,7 +34,7 @@ export interface Request {
   readonly contentType?: string | undefined
   /** The caller needs nothing of a success but its status; a transport may leave the body unparsed. */
   readonly ignoresBody?: boolean | undefined
-  /** The caller does not need `metadata.managedFields` in the objects of a watch or list, or in the object of a write; a transport may leave them out unparsed. */
+  /** The caller does not need `metadata.managedFields` in the objects of a watch or list; a transport may leave them out unparsed. */
   readonly omitManagedFields?: boolean | undefined
   /**
    * The least time between two deliveries of a watch while events follow each other closely, in milliseconds: what arrives in between may be delivered

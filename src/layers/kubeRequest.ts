@@ -25,10 +25,10 @@ export const accept = (
 export const needed = (
   returns: Resource.Any["projection"] | "nothing" | undefined,
   projection?: Resource.Any["projection"]
-): Pick<Request, "accept" | "ignoresBody" | "omitManagedFields"> =>
+): Pick<Request, "accept" | "ignoresBody"> =>
   returns === undefined || returns === "object"
     ? { accept: accept(returns ?? projection, "object") }
-    : { accept: partial.object, ignoresBody: returns === "nothing", omitManagedFields: true }
+    : { accept: partial.object, ignoresBody: returns === "nothing" }
 
 export const context = (
   verb: string,

@@ -205,7 +205,7 @@ const whole: Attempt<Whole, never> = (link, request, identity) =>
     const exchange = new Exchange(
       "whole",
       request.mayStartUnsafe,
-      request.omitManagedFields === true && request.method === "GET" ? consume : undefined
+      request.omitManagedFields === true ? consume : undefined
     )
     let isOver = false
     let forgetLimit: (() => void) | undefined

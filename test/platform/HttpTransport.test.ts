@@ -801,16 +801,3 @@ describe.each(versions)("a list over %s for a caller that needs no managedFields
     }).pipe(Effect.scoped)
   )
 })
-
-it.live("a write that needs no managedFields returns the object without them", () =>
-  Effect.gen(function* () {
-    const object = { metadata: { name: "a", managedFields: [{ manager: "]" }], labels: { a: "ü" } }, spec: {} }
-    const { transport } = yield* https((_, response) => json(response, 201, object), "HTTP/1.1")
-    const request: Request = { ...get("/write"), method: "POST", body: {} }
-    assert.deepStrictEqual((yield* transport.send(request)).body, object)
-    assert.deepStrictEqual((yield* transport.send({ ...request, omitManagedFields: true })).body, {
-      metadata: { name: "a", labels: { a: "ü" } },
-      spec: {}
-    })
-  }).pipe(Effect.scoped)
-)

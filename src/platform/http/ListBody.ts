@@ -10,7 +10,7 @@
  * A piece that is not right is parsed with its managedFields, and if that fails too, once more bytes have arrived.
  */
 import { isAscii } from "node:buffer"
-import { withoutManagedFields } from "../../streams/watch/trimmed.ts"
+import { withoutManagedFields } from "../../streams/watch/decode.ts"
 
 export interface ListBody {
   /** Copies the bytes. */

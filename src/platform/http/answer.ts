@@ -5,13 +5,12 @@
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { Request, Response } from "../../layers/Transport.ts"
-import { parseTrimmedObject } from "../../streams/watch/trimmed.ts"
 import type { Failure, Head } from "./Exchange.ts"
 import type { ListBody } from "./ListBody.ts"
 
 /** `list` has the body if it was parsed as it arrived. */
 export const decode = (
-  { context, ignoresBody, omitManagedFields }: Request,
+  { context, ignoresBody }: Request,
   head: Head,
   body: Buffer,
   list: ListBody | undefined
@@ -20,10 +19,9 @@ export const decode = (
   if (ignoresBody === true) return Effect.succeed({ status: head.status, body: undefined, warnings })
   if (!isJson(head)) return Effect.succeed({ status: head.status, body: body.toString(), warnings })
   try {
-    const parse = omitManagedFields === true ? parseTrimmedObject : JSON.parse
     return Effect.succeed({
       status: head.status,
-      body: list === undefined ? parse(body.toString()) : list.end(),
+      body: list === undefined ? JSON.parse(body.toString()) : list.end(),
       warnings
     })
   } catch {

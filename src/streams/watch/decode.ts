@@ -14,7 +14,6 @@ import * as ApiError from "../../kube/ApiError.ts"
 import type { KubeList, KubeObject } from "../../kube/Meta.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type { ObjectEvent, WatchEvent } from "./protocol.ts"
-import { parseTrimmed, withoutManagedFields } from "./trimmed.ts"
 
 export interface Options {
   /** A longer line is a failure. Default 32 MiB; servers reject objects of more than a few MiB. */
@@ -245,6 +244,48 @@ export const trim =
       own.metadata = withoutManagedFields(own.metadata)
     return object
   }
+
+/** A copy, because deleting a property would put the object into dictionary mode, on newer V8 even for the last property. */
+export const withoutManagedFields = <M extends object>(metadata: M): M => {
+  const { managedFields: _, ...rest } = metadata as { readonly managedFields?: unknown }
+  return rest as M
+}
+
+const managedFieldsKey = '"managedFields":['
+
+/**
+ * `JSON.parse` of a watch event without its managedFields, a third of a typical object. The array is cut out of the text up to the first
+ * closing bracket, and a number put in its place. If the rest is not JSON with that number at `object.metadata.managedFields`, the
+ * whole text is parsed, so the result is the same as parsing everything and removing the field: a bracket inside a string or an inner
+ * array leaves invalid JSON, and the key in another object leaves the number elsewhere. Throws like `JSON.parse`.
+ */
+export const parseTrimmed = (text: string): unknown => {
+  const start = text.indexOf(managedFieldsKey)
+  const end = start === -1 ? -1 : text.indexOf("]", start + managedFieldsKey.length)
+  const event = end === -1 ? undefined : parsed(`${text.slice(0, start)}"managedFields":0${text.slice(end + 1)}`)
+  const metadata = event?.object?.metadata
+  if (typeof metadata === "object" && metadata?.managedFields === 0) return withoutThem(event)
+  const whole = JSON.parse(text) as Event | null
+  return Array.isArray(whole?.object?.metadata?.managedFields) ? withoutThem(whole) : whole
+}
+
+interface Event {
+  readonly object?: { metadata?: { readonly managedFields?: unknown } | null } | null
+}
+
+const parsed = (text: string): Event | undefined => {
+  try {
+    return JSON.parse(text) as Event
+  } catch {
+    return undefined
+  }
+}
+
+const withoutThem = (event: Event | null | undefined): unknown => {
+  const object = event?.object
+  if (object?.metadata) object.metadata = withoutManagedFields(object.metadata)
+  return event
+}
 
 export interface Reading<A> {
   readonly context: ApiError.Context

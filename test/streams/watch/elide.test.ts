@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import { parseTrimmed as parse, parseTrimmedObject } from "../../../src/streams/watch/trimmed.ts"
+import { parseTrimmed as parse } from "../../../src/streams/watch/decode.ts"
 import { runs } from "../../support/runs.ts"
 
 /** The expected result: everything parsed, then the field removed. */
@@ -11,17 +11,9 @@ const reference = (text: string): unknown => {
   return event
 }
 
-/** An event, and its object alone. */
 const agrees = (event: unknown, indent?: number) => {
   const text = JSON.stringify(event, undefined, indent)
-  const expected = reference(text)
-  assert.deepStrictEqual(parse(text), expected)
-  const { object } = (event ?? {}) as { readonly object?: unknown }
-  if (object === undefined) return
-  assert.deepStrictEqual(
-    parseTrimmedObject(JSON.stringify(object, undefined, indent)),
-    (expected as { readonly object: unknown }).object
-  )
+  assert.deepStrictEqual(parse(text), reference(text))
 }
 
 /** Texts of characters that could mislead a search in the JSON. */
@@ -53,6 +45,5 @@ describe("parsing without managedFields", () => {
     agrees({ object: { metadata: { managedFields: 0 }, spec: { x: 1 } } })
     assert.throws(() => parse('{"object":{"metadata":{"managedFields":[{}]}}'), SyntaxError)
     assert.throws(() => parse('{"managedFields":['), SyntaxError)
-    assert.throws(() => parseTrimmedObject('{"metadata":{"managedFields":[{}]}'), SyntaxError)
   })
 })

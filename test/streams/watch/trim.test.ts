@@ -2,8 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { Pod } from "../../../src/kube/resources.ts"
-import { trim } from "../../../src/streams/watch/decode.ts"
-import { withoutManagedFields } from "../../../src/streams/watch/trimmed.ts"
+import { trim, withoutManagedFields } from "../../../src/streams/watch/decode.ts"
 
 setFlagsFromString("--allow-natives-syntax")
 const isFast = runInNewContext("(object) => %HasFastProperties(object)") as (object: object) => boolean
