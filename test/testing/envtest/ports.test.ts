@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { once } from "node:events"
 import { existsSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
+import { vi } from "vitest"
 import { freePorts } from "../../../src/testing/envtest/ports.ts"
 
 describe("free ports", () => {
@@ -20,6 +21,20 @@ describe("free ports", () => {
       } finally {
         await once(server.close(), "close")
       }
+    })
+  )
+
+  it.live("are none of those that another process may be given, though nothing listens on them yet", () =>
+    Effect.promise(async () => {
+      const ours = await freePorts(60)
+      // The module anew, as another process has it.
+      vi.resetModules()
+      const other = await import("../../../src/testing/envtest/ports.ts")
+      const theirs = await other.freePorts(60)
+      assert.deepStrictEqual(
+        theirs.filter((port) => ours.includes(port)),
+        []
+      )
     })
   )
 
