@@ -1,6 +1,6 @@
 /**
  * Fleets of fifty Deployments of forty replicas, one after the other, made by one process with the loops of Deployments and ReplicaSets: the first finds it cold, the
- * others warm. The lower bound is a process that only POSTs as many pods over undici, cold and warm alike; a second one also sends the other requests, and reads the events of the pods. With `KUBEBUILDER_ASSETS` the server is a real kube-apiserver,
+ * others warm. The lower bound is a process that only POSTs as many pods over undici, cold and warm alike; a second one also sends the other requests, and reads the events of the pods; a third one does so through the client and the cache of this library. With `KUBEBUILDER_ASSETS` the server is a real kube-apiserver,
  * otherwise the embedded one.
  */
 import * as Effect from "effect/Effect"
@@ -96,14 +96,15 @@ export const bare = (where: Stand.Server) =>
 /** Of each created pod: the events, and what is written about owners. Source: `test/counts`. */
 const otherRequests = 0.85
 
-/** `alike`: with as many further requests as the program sends, and with the watch of the pods. */
-const floor = (where: Stand.Server, client: KubeClient["Service"], alike: boolean) =>
+/** `alike`: with as many further requests as the program sends, and with the watch of the pods. `cached`: also through the client and the cache of this library. */
+const floor = (where: Stand.Server, client: KubeClient["Service"], kind: "alone" | "alike" | "cached") =>
   Effect.gen(function* () {
     const send = yield* bare(where)
     const costs: Array<number> = []
-    const events = alike ? otherRequests * pods : 0
+    const events = kind === "alone" ? 0 : otherRequests * pods
+    const how = { watched: kind === "alike", cached: kind === "cached" }
     for (const name of yield* Effect.replicateEffect(namespace(client), fleets)) {
-      const { cpuEach } = yield* send({ method: "POST", namespace: name, count: pods, events, watched: alike })
+      const { cpuEach } = yield* send({ method: "POST", namespace: name, count: pods, events, ...how })
       costs.push((cpuEach * (pods + events)) / pods)
     }
     return measured(costs)
@@ -124,7 +125,7 @@ const figure = (name: string, state: keyof Measured, of: Rows, limit?: number): 
   }
   const ratio = value / bottom
   return {
-    name: `${name}: processor${limit === undefined ? " over as many requests and events" : ""}, ${state}`,
+    name: `${name}, ${state}`,
     value,
     unit: "ms/pod",
     floor: bottom,
@@ -143,22 +144,27 @@ export const run = (): Promise<Array<Figure>> =>
         const client = yield* Stand.client(where)
         const bottom: Array<Measured> = []
         const alike: Array<Measured> = []
+        const cached: Array<Measured> = []
         const { before, now } = yield* Stand.alternately(rounds, (build) =>
           Effect.gen(function* () {
             const one = yield* ours(where, client)(build)
-            bottom.push(yield* floor(where, client, false))
-            alike.push(yield* floor(where, client, true))
+            bottom.push(yield* floor(where, client, "alone"))
+            alike.push(yield* floor(where, client, "alike"))
+            cached.push(yield* floor(where, client, "cached"))
             return one
           })
         )
-        const name = `fleets of ${deployments} × ${replicas} on ${where.what}`
+        const name = `fleets of ${deployments} × ${replicas} on ${where.what}: processor`
         const goal = { now, before, floor: bottom }
         const same = { now, before, floor: alike }
+        const library = { now, before, floor: cached }
         return [
           figure(name, "cold", goal, 1.6),
           figure(name, "warm", goal, 1.15),
-          figure(name, "cold", same),
-          figure(name, "warm", same)
+          figure(`${name} over as many requests and events`, "cold", same),
+          figure(`${name} over as many requests and events`, "warm", same),
+          figure(`${name} over the same through client and cache`, "cold", library),
+          figure(`${name} over the same through client and cache`, "warm", library)
         ]
       })
     )

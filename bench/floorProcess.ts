@@ -1,7 +1,7 @@
 /** The same requests without a client, for `fleets.ts`, in a process of its own: it begins as cold as the program does. One line of JSON for each order. */
 import { createInterface } from "node:readline"
 import * as BareEvents from "./bareEvents.ts"
-import * as CachedDeletes from "./cachedDeletes.ts"
+import * as CachedRequests from "./cachedRequests.ts"
 import { type Access, type Plain, plainly } from "./plain.ts"
 
 /** Pods of a namespace, one by one, with the names `pod-0` to `pod-<count - 1>`. */
@@ -13,26 +13,25 @@ export interface Order {
   readonly events?: number | undefined
   /** Whether the events of the namespace's pods are read and parsed, from here on. */
   readonly watched?: boolean | undefined
-  /** A deletion through the client and the cache of this library. */
+  /** Whether the requests are sent through the client and the cache of this library. */
   readonly cached?: boolean | undefined
 }
 
 const access = JSON.parse(process.argv[2] ?? "{}") as Access
 
-const requestOf =
-  ({ count, method, namespace }: Order) =>
-  (index: number): Plain => {
-    const pods = `/api/v1/namespaces/${namespace}/pods`
-    if (index >= count)
-      return {
-        method: "POST",
-        path: `/api/v1/namespaces/${namespace}/events`,
-        body: event(`event-${index}`, namespace)
-      }
-    return method === "DELETE"
-      ? { method, path: `${pods}/pod-${index}` }
-      : { method, path: pods, body: pod(`pod-${index}`, namespace) }
-  }
+const bodyOf =
+  ({ count, namespace }: Order) =>
+  (index: number) =>
+    index < count ? pod(`pod-${index}`, namespace) : event(`event-${index}`, namespace)
+
+const requestOf = (order: Order): ((index: number) => Plain) => {
+  const { count, method, namespace } = order
+  const [path, body] = [`/api/v1/namespaces/${namespace}`, bodyOf(order)]
+  return (index) =>
+    method === "DELETE"
+      ? { method, path: `${path}/pods/pod-${index}` }
+      : { method, path: `${path}/${index < count ? "pods" : "events"}`, body: body(index) }
+}
 
 /** As a ReplicaSet of a Deployment writes it. */
 const pod = (name: string, namespace: string) => ({
@@ -75,14 +74,19 @@ const watch = (namespace: string): Promise<void> =>
     (object) => void (kept.last = object)
   )
 
-let deletes: CachedDeletes.Deletes | undefined
+let cached: CachedRequests.Requests | undefined
+
+const costOf = (order: Order) => {
+  const { count, events = 0, method, namespace } = order
+  if (order.cached !== true) return plainly(access, count + events, requestOf(order))
+  cached ??= CachedRequests.make(access)
+  return method === "DELETE"
+    ? cached.remove(namespace, count)
+    : cached.create(namespace, { pods: count, events }, bodyOf(order))
+}
 
 for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line) as Order
   if (order.watched === true) await watch(order.namespace)
-  const cost =
-    order.cached === true
-      ? await (deletes ??= CachedDeletes.make(access))(order.namespace, order.count)
-      : await plainly(access, order.count + (order.events ?? 0), requestOf(order))
-  console.log(JSON.stringify(cost))
+  console.log(JSON.stringify(await costOf(order)))
 }
