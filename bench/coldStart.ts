@@ -90,13 +90,16 @@ const serve = async (options: Options): Promise<Running> => {
   return { child, address, where: { what: "a generated server", url, ca: address.ca, token: "bench" } }
 }
 
+/** Of Node, as the image starts the program. */
+const { flags = [] } = Stand.asImage
+
 const start = ({ child: server, where }: Running, controllers: ReadonlyArray<string>, build: Stand.Build) =>
   Effect.scoped(
     Effect.gen(function* () {
       server.send("a client begins")
       const wrote = once(server, "message") as Promise<[Wrote]>
       const from = now()
-      const child = yield* Stand.controllers(where, controllers, [], build)
+      const child = yield* Stand.controllers(where, controllers, [], { ...build, flags })
       const [{ at }] = yield* Effect.promise(() => wrote)
       yield* Effect.promise(() => atRest(child))
       const { cpuMillis, peakMiB } = Stand.usageOf(child)
