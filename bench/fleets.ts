@@ -1,7 +1,8 @@
 /**
  * Fleets of fifty Deployments of forty replicas, one after the other, made by one process with the loops of Deployments and ReplicaSets: the first finds it cold, the
- * others warm. The lower bound is a process that only POSTs as many pods over undici, cold and warm alike; a second one also sends the other requests, and reads the events of the pods; a third one does so through the client and the cache of this library. With `KUBEBUILDER_ASSETS` the server is a real kube-apiserver,
- * otherwise the embedded one.
+ * others warm. The lower bound is a process that only POSTs as many pods over undici, cold and warm alike; a second one also sends the other requests, and reads the
+ * events of the pods; a third one does both through the client and the cache of this library. With `KUBEBUILDER_ASSETS` the server is a real kube-apiserver, otherwise
+ * the embedded one.
  */
 import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
@@ -96,7 +97,7 @@ export const bare = (where: Stand.Server) =>
 /** Of each created pod: the events, and what is written about owners. Source: `test/counts`. */
 const otherRequests = 0.85
 
-/** `alike`: with as many further requests as the program sends, and with the watch of the pods. `cached`: also through the client and the cache of this library. */
+/** `alike`: with as many further requests as the program sends, and with the watch of the pods. `cached`: both through the client and the cache of this library. */
 const floor = (where: Stand.Server, client: KubeClient["Service"], kind: "alone" | "alike" | "cached") =>
   Effect.gen(function* () {
     const send = yield* bare(where)

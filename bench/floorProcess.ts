@@ -1,4 +1,4 @@
-/** The same requests without a client, for `fleets.ts`, in a process of its own: it begins as cold as the program does. One line of JSON for each order. */
+/** The same requests without a controller, for `fleets.ts` and `rollout.ts`, in a process of its own: it begins as cold as the program does. One line of JSON for each order. */
 import { createInterface } from "node:readline"
 import * as BareEvents from "./bareEvents.ts"
 import * as CachedRequests from "./cachedRequests.ts"
